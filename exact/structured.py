@@ -1,21 +1,20 @@
 """SAUC-SVM's structure: penalise how far the scores spread within each class.
 
-SAUC-SVM adds ``structure * f'Sigma f`` to |f|^2, Sigma the covariance of the pair differences.
-On the rows that is a quadratic form s'R s in the scores s. Of all pairs, c_ij = a_i b_j, R is known
-exactly: R = blkdiag(diag(a) - a a', diag(b) - b b'), the sum of the two class covariances, [SAUC,
-Prop. 1, eq. (15)] (which holds with covariances divided by n, not n - 1).
+SAUC-SVM adds ``structure * f'Sigma f`` to |f|^2, Sigma the covariance of the pair differences: a
+quadratic form s'R s in the scores s. Of all pairs, c_ij = a_i b_j, R = blkdiag(diag(a) - a a',
+diag(b) - b b'), the two class covariances, divided by n. [SAUC, Prop. 1, eq. (15)]
 
-R is always singular (a constant per class has no spread), so the inverse of R + structure R K R
-printed in [SAUC, eq. (17)] never exists. Nothing here inverts it: features are whitened by the
-Cholesky factor of I + structure F'R F, and kernels take the root of R.
+R is always singular, so the inverse of R + structure R K R printed in [SAUC, eq. (17)] never
+exists. Nothing here inverts it: features are whitened by the Cholesky factor of I + structure F'R
+F, and kernels take the root of R.
 
 **The teaching form, which no solve uses,** is at the end: `middle`, `deformed_gram`, `direct_gram`
 and `sauc_scores`. The structured machine is a plain one with the deformed kernel
 
     G(x, z) = k(x, z) - structure k(x, S) R (R + structure R K R)^- R k(S, z),
 
-[SAUC, eq. (17), eq. (19)] for any generalised inverse; `structure` is the paper's lambda, K its K~
-of all rows, and A G A' the matrix of (19), A the signed incidence of pairs and rows. Four routes:
+[SAUC, eq. (17), eq. (19)] for any generalised inverse; `structure` is the paper's lambda. Four
+routes:
 
 * "root": R^{1/2} (I + structure R^{1/2} K R^{1/2})^{-1} R^{1/2}, eigenvalues >= 1: the one to use;
 * "pinv": the pseudo-inverse;
@@ -46,9 +45,8 @@ ROUTES = ("root", "pinv", "inv")  # of `middle`
 
 @dataclass(frozen=True, eq=False)
 class ClassScatter:
-    """R of all pairs: the two class covariances, [SAUC, Prop. 1, eq. (15)]. `centre` subtracts what
-    R does not see. The rounding of `times` is at most gamma_chain times `size`, which is not below
-    |R values|, and R is not above the diagonal `mass`."""
+    """R of all pairs: the two class covariances, [SAUC, Prop. 1, eq. (15)]. `times` rounds by at
+    most gamma_chain times `size`, and R is not above the diagonal `mass`."""
 
     positive: np.ndarray
     a: np.ndarray
@@ -93,8 +91,7 @@ class ClassScatter:
 
 
 def class_scatter(positive: np.ndarray, pairs: AllPairs | PairList | None = None) -> ClassScatter:
-    """Return R of all pairs, with row weights if `pairs` have some. [SAUC, eq. (15)] It is that of
-    the full data for listed pairs, too."""
+    """Return R of all pairs, with row weights if `pairs` have some. [SAUC, eq. (15)]"""
     whole = pairs if isinstance(pairs, AllPairs) else AllPairs()
     return ClassScatter(positive, *whole.on(positive).normalised())
 
@@ -220,15 +217,12 @@ class SparseWhitened(DenseWhitened):
 
 
 class Structured(Space):
-    """Any space with the structured norm |f|^2 + structure * s'R s, coordinates unchanged.
+    """Any space with the structured norm |f|^2 + structure * s'R s, coordinates unchanged. The
+    certificate needs no whitening: |sum c_i k_i|^2 in the dual norm is, for every y, at most
 
-    The certificate of SAUC-SVM, independent of any whitening: |sum c_i k_i|^2 in the dual norm is,
-    for every y, at most
+        |sum_i e_i k_i|^2 + structure y'R y,    e = c - structure R y,    [SAUC, eq. (12)]
 
-        |sum_i e_i k_i|^2 + structure y'R y,    e = c - structure R y,
-
-    with equality at the scores y of the representer; so a y that is slightly off costs a little
-    tightness and never validity. [SAUC, eq. (12)]
+    with equality at the scores y of the representer; a y that is off costs tightness only.
     """
 
     def __init__(
@@ -337,8 +331,8 @@ def deformed_gram(
 ) -> np.ndarray:
     """Return G (n, n) on the training rows: [SAUC, eq. (17), eq. (18), eq. (19)].
 
-    Differs from the paper: 1. a root or pseudo-inverse where the printed inverse does not exist.
-    2. Formed from n x n matrices; from the pair matrices K^+ - K^- it would cost O(n^5).
+    Differs from the paper: 1. a root or pseudo-inverse where the printed inverse does not exist. 2.
+    Formed from n x n matrices; from pair matrices it would cost O(n^5).
     """
     if route == "root":
         structure = check_number("structure", structure, closed="low")
@@ -388,8 +382,7 @@ def sauc_scores(
 
 def literal_pair_kernel(kernel: Kernel, X: np.ndarray, i: np.ndarray, j: np.ndarray) -> np.ndarray:
     """Return k(x_i - x_j, x_u - x_v) of all listed pairs, as printed: (m, m). [SAUC, eq. (3)] Right
-    for the linear kernel only; the inner product of pair differences is k(i, u) - k(i, v) - k(j, u)
-    + k(j, v), see `pair_kernel`."""
+    for the linear kernel only, see `pair_kernel`."""
     differences = X[i] - X[j]
     return kernel(differences, differences)
 

@@ -175,8 +175,8 @@ def certify_request(
 def _audit_streamed(
     problem: Problem, w: np.ndarray, refine: bool, rival: Rival | None, options: Options
 ) -> Audit | None:
-    """Return the audit of weights over rows that are read in blocks. None where they lie in
-    partitions, the best lower bound was not found, and they can be held."""
+    """Return the audit of weights over rows in blocks, or None where the best lower bound was not
+    found and partitions can be held."""
     half = 2 if problem.loss == HINGE else 0  # others' slopes have no jump to smooth
     witness = problem.risk.minorant(Weights(w, 1 << 14, half))  # so many bins a unit of score
     if refine:
@@ -209,8 +209,7 @@ def _weights(problem: Problem, w: object) -> np.ndarray:
 def in_column_order(
     values: np.ndarray, names: Sequence[str], columns: Sequence[str], what: str = "the weights"
 ) -> np.ndarray:
-    """Return the weights of the columns, (d,), each found by its name. An intercept, wherever it
-    stands, is left out unless a column has its name."""
+    """Return the weights of the columns (d,), by name; without an intercept that is no column."""
     known = set(columns)
     kept = [k for k, n in enumerate(names) if n in known or n.strip().lower() not in INTERCEPTS]
     place = {names[k]: k for k in kept}
@@ -235,8 +234,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def match_weights(X: object, w: object) -> object:
-    """Return `w` in the order of the columns of X where both have names, else as it is: names of a
-    dict, a pandas Series, or a frame of one row or one column."""
+    """Return `w` in the order of the columns of X where both have names, else as it is."""
     columns = text_names(frame_names(X))
     if isinstance(w, Mapping):
         if columns is None:

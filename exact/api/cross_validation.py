@@ -1,7 +1,7 @@
 """Choosing lam by cross-validated AUC, or concordance, along the path.
 
-The models are proved to be within their radius of the optima. So the AUC that the exact optima have
-on held-out rows lies in a known range, and so does the solver's share in a difference between lam.
+Models are proved to be within their radius of the optima, so that the AUC of the exact optima on
+held-out rows lies in a known range.
 """
 
 from __future__ import annotations
@@ -262,8 +262,7 @@ class ApartFold:
 
 
 def _parts(rows: PartitionedRows, folds: int, seed: int) -> Iterator[ApartFold]:
-    """Yield the folds: the same rows however they are cut, for `seed` and names or numbers decide.
-    Groups stay whole; folds of two classes have the same number of each, or one less."""
+    """Yield the folds; those of two classes have the same number of each, or one less."""
     cut, lacking = rows.folds(folds, seed), "no pair of rows"
     if rows.grouped is None:
         lacking = "training or held-out rows of one class only"
@@ -339,8 +338,7 @@ class HeldFold:
 
 class FoldedData:
     """Checked rows, labels and weights, to be cut into folds; rows of weight zero are left out.
-    `order` are the pairs of all rows, perhaps of survival with these events. A given kernel matrix
-    is proved to be semidefinite once for all folds."""
+    `order` are the pairs of all rows, perhaps of survival with these events."""
 
     def __init__(
         self,
@@ -441,8 +439,7 @@ class FoldedData:
 
 
 def split_rows(data: FoldedData, cv: object, seed: int) -> Splits:
-    """Return (train, test) row numbers of each fold, as `make_splits` does, for any rows. Folds of
-    survival have the same share of events where there are enough."""
+    """Return (train, test) row numbers of each fold, checked."""
     if data.event is None:
         splits = make_splits(cv, data.rows, data.positive, seed, data.queries)
     elif not isinstance(cv, int | np.integer):
@@ -482,9 +479,7 @@ def _by_events(data: FoldedData, cv: int | np.integer, seed: int) -> Splits:
 def make_splits(
     cv: object, X: Any, positive: np.ndarray | None, seed: int, queries: np.ndarray | None = None
 ) -> Splits:
-    """Return (train, test) row numbers of each fold; a number of folds keeps queries whole. Without
-    classes, of grades, there are queries: grades are of too many kinds to have each in every
-    fold."""
+    """Return (train, test) row numbers of each fold; a number of folds keeps queries whole."""
     from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
     labels = np.zeros(X.shape[0], dtype=int) if positive is None else positive.astype(int)

@@ -1,8 +1,7 @@
 """The regularization path: one problem at many lam, from large to small, certified at each.
 
-The factor of a kernel and the whitening of a structure do not depend on lam, so they are made
-once; each solution starts the next one. Rows in partitions stay where they are, unless they fit
-into memory and their sums stall at some lam: from there on they are held.
+Factor and whitening are made once; each solution starts the next one. Partitions that fit into
+memory are held from the lam on at which their sums stall.
 """
 
 from __future__ import annotations
@@ -191,8 +190,7 @@ def path_of(
     judged: bool = True,
     held: Gram | None = None,
 ) -> Path:
-    """Return what `regularization_path` does; the training AUC only if `judged`. `held` is the
-    space of a kernel on these rows where it was made before, as in `formulate`."""
+    """Return what `regularization_path` does; the training AUC only if `judged`."""
     start = time.perf_counter()
     end = np.inf if options.max_time is None else start + options.max_time
     method, tol = options.method, options.tol
@@ -254,8 +252,7 @@ def _stopped(solution: Solution) -> bool:
 
 
 def partitioned_grid(rows: PartitionedRows, n_lams: int) -> np.ndarray:
-    """Return the default grid, as `lam_grid` does: two passes over the rows. The mean difference
-    over pairs within queries is the pull of the hinge at zero."""
+    """Return the default grid, as `lam_grid` does: two passes over the rows."""
     none = np.zeros(rows.dim)
     if rows.grouped is not None:
         problem: Any = partitioned_problem(rows, None, Request.of(1.0))

@@ -226,9 +226,8 @@ def formulate_and_solve(
     X: object, y: object, request: Request, options: Options, collapse: bool = False
 ) -> tuple[Formulation | None, Solution]:
     """Return the formulation, None where the rows were read in blocks, and the solution. With
-    `collapse` equal rows are solved as one. Rows in blocks are summed by bin: where that stalls and
-    the rows fit into memory, they are solved there too; but not partitions with method "descent",
-    as proof files over partitions are made of bins."""
+    `collapse` equal rows are one. Where sums by bin stall, rows that fit into memory are solved
+    there; not partitions with method "descent", whose proof files are made of bins."""
     check_method(options.method)
     start, streamed = clock.monotonic(), None
     if options.method in ("auto", "descent"):
@@ -258,8 +257,7 @@ def formulate_and_solve(
 def _in_memory(
     X: object, y: object, request: Request, options: Options, collapse: bool
 ) -> tuple[Formulation, Solution]:
-    """Return the formulation of rows in memory, and its solution, in time for both: the features of
-    a large kernel may take half of it, and a tenth is left for the solver in any case."""
+    """Return the formulation of rows in memory, features in half of the time, and its solution."""
     start = clock.monotonic()
     half = None if options.max_time is None else options.max_time / 2
     task = formulate(X, y, request, collapse, half, plain_kernel=options.method in PLAIN_KERNELS)
@@ -273,9 +271,8 @@ def _in_memory(
 
 
 def streamed_problem(X: object, y: object, request: Request) -> Problem | None:
-    """Return the problem over rows that are read in blocks: partitions, a memory map,
-    `StreamedRows`, an array of many numbers, or many rows that differ; None for others, and for any
-    but plain hinges."""
+    """Return the problem over rows that are read in blocks (see `_in_blocks`), or None for others,
+    and for any but plain hinges."""
     apart = partitioned_problem(X, y, request)
     if apart is not None:
         return apart
@@ -317,8 +314,7 @@ def _in_blocks(X: np.ndarray, loss: Loss) -> np.ndarray | StreamedRows:
 def loaded(
     rows: PartitionedRows, request: Request
 ) -> tuple[np.ndarray, np.ndarray | None, Request]:
-    """Return all rows in their order, their labels, and the request for them: a pass over them.
-    Grouped ones have no labels: the pairs hold their order."""
+    """Return all rows, their labels (None for grouped ones), and the request for them: a pass."""
     if rows.grouped is not None:
         found = rows.grouped.all_rows()
         pairs = OrderedPairs(found.group, found.key, found.weight, found.weight)

@@ -139,8 +139,7 @@ def audit_of(
     residual: float | None = None,
     meant: str = "",
 ) -> Audit:
-    """Return the audit made from a certificate and a count of pairs. In words, numbers are rounded
-    to the side where they hold."""
+    """Return the audit of a certificate and a count of pairs; words are rounded outward."""
     ordered = isinstance(problem.pairs, OrderedPairs | PartitionedOrder)
     held, upper, share, units = certificate, "upper" if ordered else "positive", "", ""
     if held.relative_gap is not None:

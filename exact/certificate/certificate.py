@@ -2,12 +2,10 @@
 
 If U(s) >= V - c's for all scores s, and the penalty is l2/2 |f|^2 + sigma_C(f), then
 
-    F(w) >= p* >= V - dist(pull(c), C)^2 / (2 l2),
+    F(w) >= p* >= V - dist(pull(c), C)^2 / (2 l2),   and   |f - f*| <= sqrt(2 gap / l2).
 
-so the difference bounds how far any w is from the optimum, and by strong convexity
-``|f - f*| <= sqrt(2 gap / l2)``. Nothing here knows which pairs, loss or penalty it is about, and
-nothing trusts a solver: the risk makes the minorant anew from its evidence. Proofs are in
-`docs/certificates.md`.
+Nothing here knows which pairs, loss or penalty it is about, and nothing trusts a solver: the risk
+makes the minorant anew from its evidence. Proofs are in `docs/certificates.md`.
 """
 
 from __future__ import annotations
@@ -34,8 +32,7 @@ Bounds = tuple[Bound, Bound]  # F and the lower bound.
 def evaluated_with(
     problem: Problem, w: np.ndarray, witness: Minorant | Evidence, tol: float = 0.0
 ) -> tuple[Bounds, Minorant]:
-    """Return F(w) and the minorant's own lower bound, and the minorant that was made for it. The
-    lower bound may be below zero here; a certificate then takes zero."""
+    """Return F(w) and the minorant's lower bound, perhaps below zero, and the minorant made."""
     w, space, risk = problem.check_weights(w), problem.space, problem.risk
     evidence = witness.evidence if isinstance(witness, Minorant) else witness
 
@@ -123,10 +120,8 @@ def dual_value(problem: Problem, witness: Minorant) -> Bound:
 
 
 def _dual(problem: Problem, witness: Minorant, careful: bool) -> Bound:
-    """Return V - dist(pull(c), C)^2 / (2 l2) and its rounding, or s V of a shrunk minorant, or
-    zero, which needs no minorant, where that overflows. The deficiency of infeasible marginals
-    enters the bound itself: the true pull is at most reach * deficiency away, and the distance to C
-    moves by no more than the pull."""
+    """Return V - dist(pull(c), C)^2 / (2 l2) and its rounding, or s V of a shrunk minorant, or zero
+    where that overflows. The deficiency moves the true pull by at most reach times it."""
     l2, found = problem.penalty.l2, Bound(0.0, 0.0)
     shrunk = _shrunk_dual(problem, witness, careful)
     if l2 > 0:
@@ -155,9 +150,8 @@ def _squared_distance(problem: Problem, witness: Minorant, careful: bool) -> Bou
 
 
 def _shrunk_dual(problem: Problem, witness: Minorant, careful: bool) -> Bound | None:
-    """Return s V and its rounding, s so small that C holds the pull of s c, all errors included.
-    Omega*(s g) is 0 there for any l2. A shrunk minorant is still a minorant, as U is never
-    negative."""
+    """Return s V and its rounding, s so small that C holds the pull of s c, all errors included:
+    there Omega* is 0, and as U >= 0 a shrunk minorant is still one."""
     space = problem.space.held
     if isinstance(problem.penalty, Ridge) or space is None:
         return None
@@ -316,9 +310,8 @@ WIDTHS = (0.0, *np.geomspace(1e-3, 10.0, 13).tolist())  # of the hinge's kink, t
 
 
 def full_certificate(problem: Problem, w: np.ndarray, space: Space | None = None) -> Certificate:
-    """Return how far any `w` is from the optimum, by the best dual point of its own scores. The
-    slopes of the loss at the scores are a dual point, for any width over which the hinge's kink is
-    smoothed. The width that proves the most is taken."""
+    """Return how far any `w` is from the optimum, by the best dual point of its own scores: their
+    slopes, smoothed over the width that proves the most."""
     scores = problem.space.scores(problem.check_weights(w))
     widths = WIDTHS if problem.loss == HINGE else WIDTHS[:1]
     witnesses = [Minorant.from_scores(problem, scores, width) for width in widths]
@@ -338,11 +331,9 @@ TRIVIAL = (
 
 
 def zero_is_optimal(loss: Loss, certificate: Certificate, tol: float) -> bool:
-    """Return whether any certificate of the problem proves f = 0 optimal to `tol`. At f = 0 every
-    margin is 0, so that F(0) = loss(0) for every mean over pairs and every tail. For partial AUC
-    with a loss that falls at 0 zero is optimal for every lam exactly if the reduced convex hulls of
-    the classes meet: the means of the positives with weights at most 1 / kp, and of the negatives
-    with weights at most 1 / kq."""
+    """Return whether any certificate of the problem proves f = 0 optimal to `tol`: there every
+    margin is 0, so that F(0) = loss(0). For partial AUC that holds for every lam exactly if the
+    classes' reduced convex hulls meet."""
     at_zero = float(np.asarray(loss.value(np.zeros(1)))[0])
     return at_zero - certificate.dual <= tol * at_zero
 

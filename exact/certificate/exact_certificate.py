@@ -1,12 +1,8 @@
 """The exact mode: F(w) and a lower bound of the optimum as fractions, without any rounding.
 
-X, y, w, lam and the row weights are taken as the float64 that they are. The primal is F(w), the
-dual that of the solution's evidence, whose alpha is feasible in whole numbers, at its best scale:
-
-    F(w) >= p* >= max over 0 <= s <= 1 of s total - s^2 (square + |g|^2 / (2 lam)).
-
-Scores are whole numbers on a grid that holds every one of them, so a comparison of two is right and
-a sum over pairs is an integer. The proof is in `docs/certificates.md`.
+X, y, w, lam and the row weights are taken as the float64 that they are. The dual point is that of
+the solution's evidence in whole numbers, at its best scale; scores are whole numbers on a grid that
+holds every one of them, so that a sum over pairs is an integer. See `docs/certificates.md`.
 """
 
 from __future__ import annotations
@@ -217,8 +213,8 @@ def _dual(rows: ExactColumns, point: _ExactPoint, lam: Fraction) -> Fraction:
 
 @dataclass(frozen=True, eq=False)
 class _ExactPoint:
-    """A dual point by what the alpha of its pairs contribute to the bound; c in multiples of unit.
-    The feasible marginals next to c are `missing` away, by the sum of absolute differences."""
+    """A dual point by what its pairs contribute to the bound; c in multiples of unit, `missing`
+    away from feasible marginals (sum of absolute differences)."""
 
     c: np.ndarray
     unit: Fraction
@@ -247,8 +243,7 @@ def _mean(sums: _Sums, scores: np.ndarray, exponent: int) -> Fraction:
 
 
 class _AllPairs:
-    """Over all pairs, row weights taken exactly as the floats that they are. A sum over the
-    partners of a row needs their weights and first two moments above a score."""
+    """Over all pairs, row weights taken exactly as the floats that they are."""
 
     def __init__(self, pairs: AllPairs, power: int, clipped: bool):
         self.power, self.clipped, self.positive = power, clipped, pairs.positive
@@ -306,8 +301,8 @@ class _AllPairs:
         return _ExactPoint(c, unit, total * unit, Fraction(square), missing * unit)
 
     def of_marginals(self, u: np.ndarray, v: np.ndarray) -> _ExactPoint:
-        """Return the point of the largest flow within given marginals, for the hinge.
-        [docs/certificates.md, "Any marginals give a bound"], in whole numbers."""
+        """Return the point of the largest flow within marginals of a hinge
+        [docs/certificates.md]."""
         both, exponent = whole_numbers_of(np.concatenate([u, v]))
         # A pair's cap is a_i b_j / mass, in whole numbers of 2^exponent / mass after scaling.
         both = both * (self.mass << max(exponent, 0))

@@ -1,13 +1,11 @@
 """Which pairs the optimum certainly orders as a certified model does; AUC and spread of scores.
 
-The optimum f* is within `radius` of the model f, so by Cauchy-Schwarz, with any common point m,
+The optimum f* is within `radius` of the model f, so that with any common point m
 
     |(f - f*)(x_i) - (f - f*)(x_j)| <= radius |k_i - k_j| <= radius (|k_i - m| + |k_j - m|).
 
-So each score of f* is known up to radius |k_i - m| and one common constant, and one sort counts the
-pairs whose order is then certain, without listing pairs; where rows come in blocks, the ends are
-counted on a grid, rounded outwards. A structured norm is never below the plain one, so plain
-lengths serve there too.
+Each score of f* is known up to radius |k_i - m| and one common constant, and a sort counts the
+pairs; of rows in blocks the ends are counted on a grid, rounded outwards.
 """
 
 from __future__ import annotations
@@ -134,8 +132,7 @@ def row_lengths(space: Space) -> np.ndarray:
 def kernel_lengths(
     diagonal: np.ndarray, means: np.ndarray, mean: float, n: int, noise: float
 ) -> np.ndarray:
-    """Return upper bounds of |k_x - m| for rows x: (m,). |k_x - m|^2 = k(x, x) - 2 mean_i k(x, x_i)
-    + mean_ij k(x_i, x_j), the means over n rows."""
+    """Return upper bounds of |k_x - m| for rows x, (m,), from k(x, x) and the means of k."""
     size = diagonal + 2 * np.abs(means) + abs(mean)
     top = float(size.max(initial=0.0))
     slip = (gamma(chain_of(n) + n + 16) + 32 * UNIT) * top + 4.1 * noise
@@ -201,9 +198,8 @@ def share_above(counts: np.ndarray, one: int) -> float:
 
 
 def surely_above(counts: np.ndarray, one: int) -> Any:
-    """Return how many pairs have the row of class `one` surely above that of the other class. Its
-    low end counts only where it is in a higher step than the other's high end. What was moved to
-    the last steps proves nothing: low ends may have been moved up, high ends down."""
+    """Return how many pairs have the row of class `one` surely above the other: its low end in a
+    higher step than the other's high end. What was moved to the last steps proves nothing."""
     low, high = counts[one, 0].astype(object), counts[1 - one, 1].astype(object)  # no overflow
     low[0] = high[-1] = 0
     return low[1:] @ np.cumsum(high)[:-1]

@@ -192,9 +192,8 @@ class Recorder:
         witness: Proof | Callable[[], Proof] | None = None,
         dual: float = -np.inf,
     ) -> None:
-        """Keep a point if it is better than the best so far on its side. A witness that is
-        expensive to make may be given as a function that makes it on demand, or that returns its
-        evidence: the certificate makes it from that anyway."""
+        """Keep a point if it is better than the best so far on its side. A function may stand for a
+        witness that is expensive to make."""
         if w is not None and primal < self.best_primal:
             self.best_primal, self.best_w = primal, w
         if witness is not None and dual > self.best_dual:
@@ -214,8 +213,7 @@ class Recorder:
         return self.gap < np.inf and self.gap <= tol * self.best_primal
 
     def finish(self, problem: Problem, tol: float, reason: Status | None) -> Solution:
-        """Return the solution, certified anew. A gap within `tol` is certified for any reason.
-        Otherwise the reason stands; a solver that gives none has stalled."""
+        """Return the solution, certified anew: certified within `tol`, else for this reason."""
         # A run that was interrupted before its first point has these to show: zero, and its scores.
         w = np.zeros(problem.space.dim) if self.best_w is None else self.best_w
         witness = self.best_witness
@@ -245,8 +243,8 @@ def _scaled(evidence: Evidence, share: float) -> Evidence:
 
 
 class Rule(NamedTuple):
-    """So many rounds in a row without progress end a run. Progress is a value that falls below its
-    share of what it was at the last progress, so that steady slow progress counts."""
+    """So many rounds in a row without progress end a run. Progress is a value below its share of
+    what it was at the last progress."""
 
     patience: int
     shares: tuple[float, ...] = (0.9,)
@@ -327,8 +325,7 @@ class Solver(ABC):
         self, problem: Problem, w0: np.ndarray | None = None, callback: Callback | None = None,
         run: RunMethod | None = None,
     ) -> Solution:  # fmt: skip
-        """Return the certified solution; `run` replaces `self.run` where a method carries more from
-        run to run."""
+        """Return the certified solution; `run` replaces `self.run` where a method carries on."""
         self.check(problem)
         recorder = Recorder(self.max_time, callback, self.method)
         recorder.w0 = None if w0 is None else problem.check_weights(w0)

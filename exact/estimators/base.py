@@ -115,8 +115,7 @@ class Estimator(BaseEstimator):
 
     @property
     def expected_failed_checks(self) -> dict[str, str]:
-        """Which of scikit-learn's checks fail with these parameters, and why.
-        ``check_estimator(model, expected_failed_checks=model.expected_failed_checks)`` passes."""
+        """Which of scikit-learn's checks fail with these parameters, and why."""
         return {}
 
     @abstractmethod
@@ -124,8 +123,7 @@ class Estimator(BaseEstimator):
         """Return what the run fell short of and what to do, as a warning says it, or None."""
 
     def _warn(self) -> Self:
-        """Warn the caller of `fit` if the run fell short; raise the interrupt that ended it. A
-        search over parameters goes on after any fit that returns or warns."""
+        """Warn the caller of `fit` if the run fell short; raise the interrupt that ended it."""
         if vars(self).get("status_") == Status.INTERRUPTED:
             raise KeyboardInterrupt
         shortfall = self._shortfall()
@@ -137,9 +135,7 @@ class Estimator(BaseEstimator):
 @dataclass(eq=False, repr=False)
 class AUCClassifier(ClassifierMixin, Estimator, ABC):
     """Base of the estimators: a score, linear unless a subclass overrides `_scores`, and a cut. The
-    larger label, `classes_[1]`, is the positive one, as everywhere in scikit-learn; its rows are
-    meant to score high. A subclass says how to check its parameters, how to train, and what a run
-    fell short of: `_check_parameters`, `_train` and `_shortfall`."""
+    larger label, `classes_[1]`, is the positive one."""
 
     _apart: ClassVar[bool] = False  # whether `_train_apart` trains on rows in partitions
 
@@ -236,8 +232,7 @@ class AUCClassifier(ClassifierMixin, Estimator, ABC):
     def _check_fit(
         self, X: object, y: object, sample_weight: object = None, qid: object = None
     ) -> TrainingRows:
-        """Return what to train on, and set `classes_`. Rows of weight zero are dropped, because a
-        weight means repetition."""
+        """Return what to train on, without rows of weight zero, and set `classes_`."""
         get_rule(self.threshold)
         rows, labels = self._check_data(X, y)
         # One label of each kind where there are two: scikit-learn's checks sort their input.
@@ -327,8 +322,8 @@ def in_partitions(X: object) -> bool:
 def opened(
     X: Any, y: object, sample_weight: object, qid: object = None
 ) -> Iterator[tuple[PartitionedRows, np.ndarray]]:
-    """Yield rows in partitions and both labels; what was made for a dask collection ends after.
-    Labels of `PartitionedRows` lie with the rows: they are then False and True."""
+    """Yield rows in partitions and both labels (False and True where they lie with the rows); what
+    was made for a dask collection ends after."""
     own = partitions_of(X)
     if own is not None:
         if not (y is None and sample_weight is None and qid is None):

@@ -1,9 +1,7 @@
 """Fitted models as a tree of plain JSON and a list of arrays, and back: only known types pass.
 
-A tree has one entry for each value: numbers, words, lists and None as they are, and for the rest an
-object with one telling key: array, dtype, strings, csr, tuple, dict, enum, value (a dataclass) or
-model (an estimator). Reading one makes objects of the types that were registered and of no other;
-nothing in a file can name a function, a module or a type from elsewhere.
+Numbers, words, lists and None are as they are; all else is an object with one telling key. Nothing
+in a file can name a function, a module or a type that was not registered.
 """
 
 from __future__ import annotations

@@ -29,10 +29,7 @@ class Cuts:
         return self.specificity - self.sensitivity
 
     def best(self, merit: np.ndarray) -> float:
-        """Return the cut of the largest merit.
-
-        Among several it is the one nearest to equal errors, and of two as near the lower one.
-        """
+        """Return the cut of the largest merit, the nearest to equal errors, the lower of two."""
         tied = np.flatnonzero(merit >= merit.max() - SLACK)
         distance = np.abs(self.balance[tied])
         return float(self.at[tied[np.flatnonzero(distance <= distance.min() + SLACK)[0]]])
@@ -78,11 +75,7 @@ Rule = Callable[[np.ndarray, np.ndarray, np.ndarray | None], float]
 def threshold_midpoint(
     scores: np.ndarray, positive: np.ndarray, weight: np.ndarray | None = None
 ) -> float:
-    """Return halfway between the lowest positive and the highest negative score.
-
-    [SAUC, eq. (4)]: (min f(x+) + max f(x-)) / 2. This suits separable data. On other data two rows
-    decide, so a single outlier can move the threshold anywhere.
-    """
+    """Return (min f(x+) + max f(x-)) / 2, for separable data. [SAUC, eq. (4)]"""
     scores, positive = checked(scores, positive)
     mass = AllPairs(weight).on(positive).row_mass()
     lowest = float(scores[positive & (mass > 0)].min())
@@ -92,11 +85,8 @@ def threshold_midpoint(
 def threshold_equal_error(
     scores: np.ndarray, positive: np.ndarray, weight: np.ndarray | None = None
 ) -> float:
-    """Return the threshold at which sensitivity equals specificity. [SAUC, Section 2.2, rule 2]
-
-    There the ROC curve meets the diagonal from (0, 1) to (1, 0). The curve is a staircase: where
-    it jumps over the diagonal, the threshold is interpolated between the cuts on either side. The
-    rule does not depend on how frequent the classes are, and exchanging them only changes its sign.
+    """Return the threshold at which sensitivity equals specificity, interpolated between cuts.
+    [SAUC, Section 2.2, rule 2]
 
     Differs from the paper: 1. It calls this the best compromise of true and false positive rate;
     that is `threshold_youden`.
@@ -121,10 +111,7 @@ def threshold_youden(
 def threshold_accuracy(
     scores: np.ndarray, positive: np.ndarray, weight: np.ndarray | None = None
 ) -> float:
-    """Return the threshold at which most rows are on their own side.
-
-    With a rare class this may put all rows on one side.
-    """
+    """Return the threshold at which most rows are on their own side; of a rare class maybe all."""
     cuts = all_cuts(scores, positive, weight)
     plus, minus = (float(side.sum()) for side in AllPairs(weight).on(positive).sides())
     return cuts.best((plus * cuts.sensitivity + minus * cuts.specificity) / (plus + minus))
@@ -137,10 +124,7 @@ def threshold_for_sensitivity(
     *,
     sensitivity: float,
 ) -> float:
-    """Return the highest cut that still calls this share of the positive rows positive.
-
-    [ScalingUp, Section 2.2]. Of all cuts with the wanted sensitivity it has the best specificity.
-    """
+    """Return the highest cut with at least this sensitivity. [ScalingUp, Section 2.2]"""
     check_number("sensitivity", sensitivity, 0, 1, closed="high")
     least = sensitivity - SLACK
     cuts = all_cuts(scores, positive, weight)
@@ -154,10 +138,7 @@ def threshold_for_specificity(
     *,
     specificity: float,
 ) -> float:
-    """Return the lowest cut that still calls this share of the negative rows negative.
-
-    [ScalingUp, Section 2.2]. Of all cuts with the wanted specificity it has the best sensitivity.
-    """
+    """Return the lowest cut with at least this specificity. [ScalingUp, Section 2.2]"""
     check_number("specificity", specificity, 0, 1, closed="high")
     least = specificity - SLACK
     cuts = all_cuts(scores, positive, weight)

@@ -1,13 +1,10 @@
 """From data to problems: the one that is meant, and the one in rows that solvers work on.
 
-A kernel machine is a linear machine in the right features [ScalingUp, Prop. 3], and SAUC-SVM is
-AUC-SVM in whitened features. So solvers see rows only, while the certificate is made in the space
-that was meant: the true kernel, the structured norm, the original features.
+Solvers see rows only: a kernel machine is linear in the right features [ScalingUp, Prop. 3], and
+SAUC-SVM is AUC-SVM in whitened features. The certificate is made in the space that was meant.
 
-Rows of one class that are equal have equal scores for any f, so a group of them is one row
-whose weight is the sum of theirs: the objective is the same function of f. A dual point of the
-groups gives one of the rows: alpha_ij depends on the groups alone, so a group's marginal is shared
-out by weight. Many equal rows also mean many pairs tied at the margin; in groups the ties are gone.
+Equal rows of one class have equal scores, so a group of them is one row of their weight; a group's
+marginal is shared out by weight. Pairs that are tied because rows are equal are gone then.
 """
 
 from __future__ import annotations
@@ -112,9 +109,8 @@ def formulate(
     held: Gram | None = None,
 ) -> Formulation:
     """Return the formulation of a data matrix (or a Gram matrix) and its labels. [SAUC, eq. (8),
-    eq. (12)] with a structure; [ScalingUp, Prop. 3] with a kernel. With `collapse` equal rows are
-    worked on as one, `max_time` bounds the features made of a kernel, and with `plain_kernel` a
-    kernel of too many has none. `held` is the space of a kernel that was made before."""
+    eq. (12); ScalingUp, Prop. 3] With `collapse` equal rows are one, with `plain_kernel` a kernel
+    of too many features has none; `max_time` bounds making them, and `held` is a kernel's space."""
     mask, structure = request.mask(y), float(request.structure)
     base, kernel, rows = _true_space(X, request, held)
     work = meant = Problem(base, request.risk(mask), request.penalty)
@@ -162,9 +158,8 @@ def formulate(
 
 
 def _classes(pairs: Any) -> tuple[np.ndarray, AllPairs | PairList]:
-    """Return the positive rows, and pairs of the two classes that the structure is the scatter of.
-    Those of ordered pairs are their two grades, in any groups; a row weighs there what it weighs as
-    the upper or the lower one of a pair."""
+    """Return the positive rows, and pairs of the two classes that the structure is the scatter of;
+    those of ordered pairs are their two grades."""
     if not isinstance(pairs, OrderedPairs):
         return pairs.positive, pairs
     positive = np.asarray(pairs.key == pairs.key.max())
@@ -288,8 +283,7 @@ class EqualRows:
         return GramFactor(self.first[factor.pivots], factor.L, features, factor.residual)
 
     def witness(self, meant: Problem, witness: Minorant) -> Minorant:
-        """Return the rows' dual point of a dual point of the groups. Scores go to every row of a
-        group; marginals are shared out in proportion to weights."""
+        """Return the rows' dual point of one of the groups: marginals are shared out by weight."""
         evidence = witness.evidence
         if isinstance(evidence, Scores):
             scores = evidence.scores[self.group]

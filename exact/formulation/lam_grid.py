@@ -40,9 +40,8 @@ def strengthened(penalty: object, strength: float) -> Penalty:
 
 
 def lam_grid(problem: Problem, n_lams: int = 20) -> np.ndarray:
-    """Return falling lam, evenly spaced in their logarithm, from the largest to a share of it. A
-    penalty with l1 begins where zero becomes optimal: at zero scores the pull g of the dual point
-    is the one subgradient there (no pair of a hinge has its margin), and g lies in lam C."""
+    """Return falling lam, evenly spaced in their logarithm. A penalty with l1 begins where zero
+    becomes optimal: where the pull g at zero scores, the one subgradient there, lies in lam C."""
     penalty = problem.penalty
     l1 = penalty.penalty if isinstance(penalty, Sign) else penalty
     if not isinstance(l1, ElasticNet | GroupLasso) or l1.l1 == 0:
@@ -60,11 +59,9 @@ def spaced(top: float, n_lams: int, share: float = SMALLEST_SHARE) -> np.ndarray
 
 
 def largest_lam(problem: Problem) -> float:
-    """Return the lam from which on the hinge's optimum only shrinks. With delta the mean difference
-    over the pairs, that is max_ij delta'(x_i - x_j): at this lam and above no pair exceeds its
-    margin at delta / lam, which is therefore the optimum, and the order of the rows no longer
-    changes. (For the other losses it is not a threshold, but a scale.) Where the classes have one
-    mean, the largest squared norm of a row stands in."""
+    """Return the lam from which on the hinge's optimum only shrinks: max_ij delta'(x_i - x_j),
+    delta the mean difference over the pairs, is the least lam at which no pair exceeds its margin
+    at delta / lam. For the other losses it is a scale."""
     space, pairs = problem.space, all_the_pairs(problem)
     mass = pairs.row_mass()
     if isinstance(pairs, OrderedPairs):  # no pair has its margin where all scores are zero

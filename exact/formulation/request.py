@@ -1,7 +1,4 @@
-"""What the caller asks for, and how it is to be solved: checked once, frozen, passed on whole.
-
-Rows in partitions, dask's collections among them, take a part of the requests: see the end.
-"""
+"""What the caller asks for, and how it is to be solved: checked once, frozen, passed on whole."""
 
 from __future__ import annotations
 
@@ -62,7 +59,7 @@ class Options:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Request:
-    """Which problem is meant, for any kind of rows. `Request.of` makes one of a caller's
+    """Which problem is meant, for any kind of rows; `Request.of` makes one of a caller's
     arguments."""
 
     penalty: Penalty
@@ -301,8 +298,7 @@ def rows_of_dask(
     X: Any, y: Any, weight: Any, positive: object, qid: Any = None, graded: bool = False
 ) -> tuple[PartitionedRows, Any]:
     """Return the rows of a dask collection, and both labels: the negative and the positive one.
-    With `qid` their pairs are those within a query; with `graded`, too, y are the grades, and there
-    are not labels."""
+    With `qid` pairs are within a query; `graded` says that y are grades."""
     try:
         from ..spaces.dask_rows import dask_rows
     except ImportError as error:

@@ -1,14 +1,12 @@
 """The audit of scores: their loss as given, and the norm as far as the scores determine it.
 
-Scores s say nothing of weights. The functions meant are those of least norm for their own scores
-whose scores are s, but for one common constant, to within `apart`. One of them is known, w. For
-any other f, with z the difference of the scores,
+Scores s say nothing of weights. Meant are the functions of least norm for their own scores, which
+are s to within `apart` but for a constant. One of them is known, w; for any other f,
 
     |f - w| <= |z| / sigma,
 
-sigma the smallest singular value of the map from such functions to centred scores. It is bounded
-from below, not estimated; where that fails nothing is known about the norm of f, as scores that
-agree to all digits can have any norm.
+z the difference of the scores and sigma the smallest singular value of the map from such functions
+to centred scores, bounded from below; where that fails nothing is known about |f|.
 """
 
 from __future__ import annotations
@@ -50,9 +48,8 @@ class ScoreFit:
 
 @dataclass(frozen=True, eq=False)
 class _Known:
-    """Coordinates and what was proved with them: `stretch` is 1 / sigma, `apart` how far the
-    function is from one of least norm, and no function leaves less of the scores, by the Euclidean
-    norm, than `left_at_least`."""
+    """Coordinates and what was proved with them: `stretch` is 1 / sigma, `apart` how far they are
+    from least norm, and every function leaves at least `left_at_least` of the scores."""
 
     w: np.ndarray
     stretch: float = np.inf
@@ -162,9 +159,8 @@ def _by_columns(space: Rows, scores: np.ndarray, found: Columns) -> _Known:
 
 
 def _by_products(space: Space, scores: np.ndarray) -> _Known | None:
-    """Return the fit through the coefficients of rows, of which there are no more than features.
-    Functions of least norm are sum a_i k_i with sum a = 0, their scores K a, and sigma^2 is the
-    least eigenvalue of K orthogonal to the constants."""
+    """Return the fit through the coefficients of rows, no more than there are features: sum a_i k_i
+    with sum a = 0, sigma^2 the least eigenvalue of K orthogonal to the constants."""
     M, error = _centred_products(space)
     found = _least_eigenvalue(M, error)
     if found is None:
@@ -207,8 +203,7 @@ def _centred_products(space: Space) -> tuple[np.ndarray, float]:
 
 def _least_eigenvalue(M: np.ndarray, error: float) -> tuple[Any, float] | None:
     """Return a factor of M and a positive lower bound of its least eigenvalue, or None. A Cholesky
-    decomposition that runs to its end in floating point proves lambda_min >= -2 gamma_{n+2} trace
-    [Rump, BIT 46, 2006], here of M less a multiple of I."""
+    decomposition that ends proves lambda_min >= -2 gamma_{n+2} trace [Rump, BIT 46, 2006]."""
     n = M.shape[0]
     try:
         factor = scipy.linalg.cho_factor(M, lower=True)
@@ -242,10 +237,9 @@ def audit_scores(
     norm2: float | None = None,
     rival: Rival | None = None,
 ) -> Audit:
-    """Return the audit of scores (n,), with the least norm that they have or one given. The loss is
-    that of the scores as given. For every function f meant it is off by what `fit.apart` can do to
-    it, and the norm by `fit.moved`; where both together cost more than `OPEN_SHARE` of the
-    objective the gap is left out."""
+    """Return the audit of scores (n,), with their least norm or one given. For every function meant
+    the loss is off by what `fit.apart` can do to it, and the norm by `fit.moved`; where both
+    together cost more than `OPEN_SHARE` of the objective, there is no gap."""
     loss_bound = loss_of(problem, scores)
     loss = loss_bound.value
     square, moved = problem.space.norm2(fit.w), fit.moved
@@ -297,9 +291,8 @@ def audit_scores(
 
 
 def loss_of(problem: Problem, scores: np.ndarray) -> Bound:
-    """Return the mean loss of scores (n,) as given, and a bound of its rounding. Sums over sorted
-    scores lose digits where scores are far from zero, or one from the others: so they are summed as
-    given, and in the long format less their median."""
+    """Return the mean loss of scores (n,), and a bound of its rounding: summed as given, and in the
+    long format less their median, since sorted sums lose digits far from zero."""
     risk, median = problem.risk, float(np.median(scores))
     assert isinstance(risk, PairRisk)
     plain, sums = risk.sums(scores), risk.sums(scores.astype(np.longdouble) - median)

@@ -1,19 +1,17 @@
 """Which features are proved to have the weight zero in every optimal model.
 
-A weight is zero at the optimum where its coordinate of the optimal pull g* lies inside the set C of
-the penalty: |g*_k| < l1 for the elastic net. So it is enough to know how far g* can be from the
-pull g of a minorant.
+A weight is zero where its coordinate of the optimal pull g* lies inside the penalty's set C: |g*_k|
+< l1 for the elastic net. So it is enough to know how far g* is from a minorant's pull g.
 
-*A smooth loss.* If loss'' <= L, the dual part is strongly concave, and over all pairs
+*A smooth loss.* If loss'' <= L, strong concavity and Cauchy-Schwarz give over all pairs
 
-    sum c_ij (alpha_ij - alpha*_ij)^2 <= 2 L gap,
+    sum c_ij (alpha_ij - alpha*_ij)^2 <= 2 L gap,     |g_k - g*_k| <= sqrt(2 L gap S_k),
 
-so that by the Cauchy-Schwarz inequality |g_k - g*_k| <= sqrt(2 L gap S_k), S_k the mean over the
-pairs of (x_ik - x_jk)^2. For the squared hinge, L = 2: 2 sqrt(gap S_k).
+S_k the mean over the pairs of (x_ik - x_jk)^2.
 
-*The hinge* has no such rule. With l2 > 0 the optimum is within the certificate's radius of w, so
-that each score is known to within an interval. A row then carries no less than the pairs that are
-surely below their margin, and no more than those that may be; the pull lies between.
+*The hinge* with l2 > 0: the optimum is within the radius of w, so that each score is in an
+interval. A row carries no less than the pairs surely below their margin, no more than those that
+may be.
 """
 
 from __future__ import annotations
@@ -84,9 +82,8 @@ def _inside(
 
 
 def pair_spread(problem: Problem) -> np.ndarray:
-    """Return an upper bound of S_k, the mean over the pairs of (x_ik - x_jk)^2: (dim,). For all
-    pairs it is mean+ x^2 + mean- x^2 - 2 mean+ x mean- x; else at most twice the mean of the
-    squares by the rows' weight."""
+    """Return an upper bound of S_k (dim,): for all pairs mean+ x^2 + mean- x^2 - 2 mean+ x mean- x,
+    else twice the mean of the squares by the rows' weight."""
     space, pairs = problem.space.given, problem.pairs
     assert space is not None
     if not isinstance(pairs, AllPairs):

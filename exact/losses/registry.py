@@ -35,11 +35,9 @@ GRID = np.concatenate([-np.geomspace(500, 1e-3, 25), [0.0], np.geomspace(1e-3, 5
 
 
 class Loss(Protocol):
-    """A convex loss of the margin t, with value >= 0 and dual(0) >= 0. Each function takes an array
-    and returns one, elementwise, right to a few units in the last place of its largest term. A loss
-    may also have ``all_pairs(pairs, scores, width)``, its sums over all pairs without the pairs, or
-    None where it leaves them to be summed pair by pair; so are those of other losses, for up to
-    4e8 pairs."""
+    """A convex loss of the margin t, with value >= 0 and dual(0) >= 0. Each function is
+    elementwise, right to a few units in the last place of its largest term. ``all_pairs(pairs,
+    scores, width)`` may give its sums over all pairs, or None where these are summed one by one."""
 
     @property
     def name(self) -> str:
@@ -79,14 +77,13 @@ class Loss(Protocol):
 
 
 def kinked(loss: Loss) -> bool:
-    """Return whether a loss must be smoothed: it has a kink, and bounded slopes on both sides. The
-    exponential loss has no bound of its second derivative either, but no kink."""
+    """Return whether a loss must be smoothed: it has a kink, and bounded slopes on both sides."""
     return not np.isfinite(loss.smoothness) and bool(np.isfinite(loss.lipschitz))
 
 
 def check_loss(loss: Loss) -> Loss:
-    """Return `loss` if it keeps its contract on a grid of margins, or raise `InputError`. A grid
-    proves nothing between its points; it catches a missing method, a sign, a factor."""
+    """Return `loss` if it keeps its contract on a grid of margins, or raise `InputError`. It
+    catches a missing method, a sign, a factor."""
     wanted = ("name", "lipschitz", "smoothness", "nonincreasing", "value", "alpha", "dual", "clip")
     missing = [part for part in wanted if not hasattr(loss, part)]
     if missing:
@@ -114,15 +111,13 @@ def check_loss(loss: Loss) -> Loss:
 
 def shrunk_dual(loss: Loss, total: float, conjugate: float) -> tuple[float, float]:
     """Return p and q with sum c dual(s alpha) >= s p - s^2 q for every s in [0, 1]. A dual part is
-    concave with dual(0) >= 0, so that p = sum c dual(alpha), q = 0 will do for any loss; a loss
-    with a method `shrunk_dual` knows better."""
+    concave with dual(0) >= 0, so that q = 0 will do; a loss may know better."""
     own = getattr(loss, "shrunk_dual", None)
     return (conjugate, 0.0) if own is None else own(total, conjugate)
 
 
 def steepness(loss: Loss, t: np.ndarray, slip: np.ndarray) -> np.ndarray:
-    """Return a bound of |loss'| within `slip` of t: lipschitz, or |alpha| + smoothness slip. The
-    slope of a convex loss grows with t: where neither is known, it is largest at an end."""
+    """Return a bound of |loss'| within `slip` of t: the slope of a convex loss grows with t."""
     if np.isfinite(loss.lipschitz):
         return np.full(t.shape, loss.lipschitz)
     if not np.isfinite(loss.smoothness):
@@ -132,10 +127,9 @@ def steepness(loss: Loss, t: np.ndarray, slip: np.ndarray) -> np.ndarray:
 
 
 def loss_slip(loss: Loss, mass: np.ndarray, error: np.ndarray, value: float) -> float:
-    """Return what errors of the scores can do to the mean loss. The mean moves by at most lipschitz
-    mean |e|. A smooth loss that is >= 0 has loss'^2 <= 2 smoothness loss, so that the mean also
-    moves by at most sqrt(2 smoothness value) rms(e) + smoothness / 2 rms(e)^2, with e = e_i + e_j
-    of a pair. A loss with a method ``slip(mass, error, value)`` bounds it in its own way."""
+    """Return what errors of the scores can do to the mean loss: at most lipschitz mean |e|, and, as
+    loss'^2 <= 2 smoothness loss, sqrt(2 smoothness value) rms(e) + smoothness / 2 rms(e)^2, e = e_i
+    + e_j. A loss may have its own ``slip(mass, error, value)``."""
     own = getattr(loss, "slip", None)
     if own is not None:
         return float(own(mass, error, value))
@@ -303,8 +297,7 @@ class Logistic(_Convolved):
         return -upper - (1.0 - alpha) * np.log1p(-np.where(alpha < 1, alpha, 0.0))
 
     def beside_step(self, x: np.ndarray, step: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return alpha - step and dual(alpha) - dual(1) step at t = x; see `sums.convolved`. The
-        smaller of alpha and 1 - alpha is formed without a subtraction: it keeps its accuracy."""
+        """Return alpha - step and dual(alpha) - dual(1) step at t = x, to full accuracy."""
         small = np.exp(-np.abs(x))
         small = small / (1.0 + small)
         rest = np.where(step == 0.5, 0.0, np.where(step > 0.5, -small, small))
@@ -317,8 +310,8 @@ class Logistic(_Convolved):
         return bend, x * bend
 
     def remainders(self, h: float) -> tuple[float, float]:
-        """Return what a line of alpha costs within h of t; see `sums.convolved`. alpha (1 - alpha)
-        is at least r B there [docs/certificates.md]. The last hundredth pays for rounding theta."""
+        """Return what a line of alpha costs within h of t, where alpha (1 - alpha) is at least r B
+        [docs/certificates.md]; the last hundredth pays for rounding theta."""
         r = 1 - h - h * h / 4
         return 1 / (6 * r * r), float(np.exp(2 * h)) / (8 * r) * 1.01
 
@@ -417,8 +410,7 @@ class Exponential:
         return np.maximum(0.0, alpha)
 
     def slip(self, mass: np.ndarray, error: np.ndarray, value: float) -> float:
-        """Return what errors of the scores can do to the mean loss: a factor of exp(|e|), e at most
-        twice the largest error of a score."""
+        """Return what errors can do to the mean loss: a factor of exp(e), e twice the largest."""
         most = 2.0 * float(np.max(error[mass > 0], initial=0.0))
         if not most <= LARGEST_EXPONENT:
             raise InputError(

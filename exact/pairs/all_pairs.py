@@ -46,8 +46,7 @@ BLOCK = 1 << 14  # pairs that are summed at a time: what is made of them stays i
 
 
 class Labelled(ABC):
-    """Base of the sets of pairs that own the labels of their rows. A set without labels is a
-    description ("all pairs"); `on` turns it into the pairs of given rows."""
+    """Base of the sets of pairs that own the labels of their rows; `on` gives a set labels."""
 
     labels: np.ndarray | None
 
@@ -142,7 +141,7 @@ def split_labels(y: object, positive: object = None) -> tuple[np.ndarray, object
 
 
 def kinds_of(labels: np.ndarray) -> np.ndarray:
-    """Return the different labels, ascending: a block at a time, as sorting many takes long."""
+    """Return the different labels, ascending, at most some above six: a block at a time."""
     kinds = np.unique(labels[:LABELS])
     for start in range(LABELS, labels.size, LABELS):
         block = labels[start : start + LABELS]
@@ -232,7 +231,7 @@ class AllPairs(Labelled, Curved):
 
     def sums(self, scores: np.ndarray, loss: Loss, width: float = 0.0) -> PairSums:
         """Return the value, signed marginals and conjugate sum at `scores` (n,). `width` smooths
-        the hinge's slope; the value is never smoothed."""
+        the hinge's slope, never the value."""
         check_scores(scores, self.positive)
         scores = as_float_scores(scores)
         quick = getattr(loss, "all_pairs", None)
@@ -334,8 +333,7 @@ def deficiency(
     u: np.ndarray, v: np.ndarray, a: np.ndarray, b: np.ndarray
 ) -> tuple[float, float, float]:
     """Return M, eta = sum u + sum v - 2 M, and a bound of the rounding in either. Some feasible
-    flow has marginals u' <= u, v' <= v of mass M, so |u' - u|_1 + |v' - v|_1 = eta: zero exactly if
-    (u, v) are marginals themselves."""
+    flow of mass M has marginals u' <= u, v' <= v, so that eta = |u' - u|_1 + |v' - v|_1."""
     mass = float(u.sum(dtype=np.longdouble)) + float(v.sum(dtype=np.longdouble))
     flow = largest_flow(u, v, a, b)
     rounding = (4 * gamma_sum(u.size + v.size) + gamma(16)) * mass

@@ -275,8 +275,7 @@ def taken_twice(pairs: OrderedPairs, sides: np.ndarray, share: Any = None) -> Or
 
 
 def share_between(pairs: OrderedPairs, low: np.ndarray, high: np.ndarray) -> tuple[float, float]:
-    """Return bounds of `right_share` for all scores with low <= scores <= high. A pair is right at
-    least where the upper row's lowest score is above the lower row's highest. So each row is taken
+    """Return bounds of `right_share` for all scores with low <= scores <= high: each row is taken
     twice, as an upper row with one score and as a lower row with the other."""
     share = pairs.share
     if share is not None and not isinstance(share, str):

@@ -75,9 +75,8 @@ def survival_key(times: np.ndarray, seen: np.ndarray) -> np.ndarray:
 
 
 def uncensored(times: np.ndarray, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the different times and the Kaplan-Meier estimate G of being uncensored beyond them.
-    At equal times events come before censoring: G(t) is the product over times s <= t of 1 -
-    censored(s) / (at risk at s less events at s)."""
+    """Return the different times and the Kaplan-Meier estimate G of being uncensored beyond them;
+    at equal times events come before censoring."""
     kinds, place = np.unique(times, return_inverse=True)
     rows = np.bincount(place)
     events = np.bincount(place, weights=seen).astype(np.int64)
@@ -93,9 +92,8 @@ def censoring_weights(
     tau: float | None = None,
     train: tuple[object, object] | None = None,
 ) -> np.ndarray:
-    """Return event / G(time)^2, zero from `tau` on: (n,). Arguments as in `uno_pairs`. They are
-    rounded to whole multiples of one unit, which ordered pairs hold exactly. G is not known beyond
-    the last time of `train`: an event there is refused."""
+    """Return event / G(time)^2, zero from `tau` on, in whole multiples of one unit: (n,). An event
+    beyond the last time of `train`, where G is not known, is refused."""
     kinds, survival = uncensored(*((times, seen) if train is None else as_survival(*train)))
     chosen = seen.copy()
     if tau is not None:

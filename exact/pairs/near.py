@@ -181,9 +181,8 @@ def differences_gram(space: Rows, i: np.ndarray, j: np.ndarray, share: np.ndarra
 
 
 def _dense_gram(X: np.ndarray, i: np.ndarray, j: np.ndarray, root: np.ndarray) -> np.ndarray:
-    """Return the sum of d_k d_k' over pairs, d_k = root_k (x_i - x_j): (dim, dim). Pairs are taken
-    so many at a time that their differences stay in the cache. They are divided into parts that do
-    not depend on the number of threads, and the parts added up in order."""
+    """Return the sum of d_k d_k' over pairs, d_k = root_k (x_i - x_j): (dim, dim), in parts that do
+    not depend on the number of threads, and blocks that stay in the cache."""
     dim, m = X.shape[1], i.size
     size = max(dim, (1 << 17) // dim)  # numbers in the differences that are held at a time
     if m <= size:

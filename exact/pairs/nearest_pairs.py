@@ -1,14 +1,12 @@
 """Nearest pairs: each positive anchor with its k nearest negative rows.
 
-The text of the paper leaves the rule open; its pair counts (145, 370, 585, 800, 1000, 1200 on 40
-and 80 rows, always divisible by k) fit anchors from one class with some anchors dropped. Rules:
+The paper leaves the rule open; its pair counts, always divisible by k, fit anchors from one class
+with some anchors dropped. Rules:
 
 * filter "none": every positive row is an anchor;
 * filter "E": an anchor counts if it is among the k nearest positives of some negative row;
 * filter "A": an anchor counts if its k nearest rows of either class hold a negative one;
 * rule "union": pairs in which either row is among the other's k nearest of the other class.
-
-Ties go to the lower row number, so the result is a function of the data alone.
 """
 
 from __future__ import annotations
@@ -30,9 +28,7 @@ FILTERS = ("none", "E", "A")
 def nearest_pairs(
     X: object, positive: np.ndarray, k: int, rule: str = "anchor", anchor_filter: str = "none"
 ) -> PairList:
-    """Return the nearest pairs by Euclidean distance, each once, in order of their rows.
-
-    [SAUC, Section 3.2]
+    """Return the nearest pairs by Euclidean distance, in order. [SAUC, Section 3.2]
 
     Differs from the paper: 1. its rule is not stated; see the module for the rules offered.
     """

@@ -86,10 +86,9 @@ def as_gain(values: object, at: Arrangement, key: np.ndarray) -> np.ndarray:
 
 
 def whole_weights(weight: np.ndarray, paired: np.ndarray, most: float, rows: int) -> np.ndarray:
-    """Return weights (n,) as whole numbers below 2^52 of one unit, exactly. Where they are not
-    whole numbers already, rows that are not `paired` weigh nothing. `InputError` if they have no
-    unit: `most` and `rows`, the largest weight of both sides and rows of a group, decide which
-    factor is advised."""
+    """Return weights (n,) as whole numbers below 2^52 of one unit, exactly; rows that are not
+    `paired` weigh nothing. Without a unit the message advises a factor, by the largest weight of
+    both sides and the rows of a group."""
     if weight.max() < 2.0**BITS and (weight == np.floor(weight)).all():
         return weight.astype(np.int64)
     weight = weight * paired
@@ -308,8 +307,7 @@ class OrderedPairs(Curved):
             start = stop
 
     def part(self, size: int, rng: np.random.Generator) -> tuple[np.ndarray, OrderedPairs] | None:
-        """Return about `size` rows and their pairs, or None where these rows have no pair. Whole
-        groups are taken where there are many, single rows otherwise."""
+        """Return about `size` rows, whole groups of many, and their pairs; None without a pair."""
         groups = self.arrangement.group_ends.size
         if groups >= 200:  # groups from which a part of the pairs consists of whole groups
             wanted = max(1, round(groups * size / self.n))
@@ -337,8 +335,7 @@ class OrderedPairs(Curved):
         return same
 
     def deficiency(self, u: np.ndarray, v: np.ndarray) -> tuple[float, float, float]:
-        """Return M, eta and rounding as `all_pairs.deficiency`. What rows carry on a side on
-        which they have no weight is part of eta."""
+        """Return M, eta and rounding as `all_pairs.deficiency`; sides without weight are in eta."""
         at, weights, term = self.arrangement, self.weights, self.weights.whole[0]
         if len(weights.whole) > 1 or max(int(term.a.max()), int(term.b.max())) > 1:
             raise InputError("marginals prove a bound for rows that weigh 0 or 1: give the scores")
@@ -382,10 +379,8 @@ class OrderedPairs(Curved):
         return at.order[i[held]], at.order[j[held]], c[held]
 
     def draw(self, m: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        """Return the rows i and j of `m` pairs, drawn by their weight with replacement. First i, by
-        what all its pairs weigh as the upper row; then j among the rows below, by a search in what
-        the pairs of i with the rows up to a place weigh. Pairs come in the order of i, so that
-        searches and reads go through the memory once."""
+        """Return the rows i and j of `m` pairs, drawn by weight with replacement: i by what its
+        pairs weigh, then j by a search in what they weigh up to a place; in the order of i."""
         at, mass = self.arrangement, self._masses
         upper = np.searchsorted(mass, np.sort(rng.random(m)) * mass[-1], side="right")
         upper = np.minimum(upper, int(np.searchsorted(mass, mass[-1], side="left")))

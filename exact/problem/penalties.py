@@ -1,9 +1,9 @@
 """What is added to the risk: Omega(f) = l2/2 |f|^2 + sigma_C(f).
 
-C is a convex set that contains 0, and sigma_C(f) = sup over p in C of <p, f> its support function.
-Then sup_f <g, f> - Omega(f) = dist(g, C)^2 / (2 l2), attained at f = (g - P_C(g)) / l2: all that
-solvers and certificates need is `residual(g)` = g - P_C(g). C = {0} is the ridge. With l2 = 0 a
-minorant of pull g is shrunk until its pull lies in C. Proofs are in `docs/certificates.md`.
+C is a convex set that contains 0, and sigma_C its support function. Then sup_f <g, f> - Omega(f) =
+dist(g, C)^2 / (2 l2), attained at f = (g - P_C(g)) / l2: solvers and certificates need only
+`residual(g)` = g - P_C(g). C = {0} is the ridge. With l2 = 0 a minorant of pull g is shrunk until
+its pull lies in C. See `docs/certificates.md`.
 """
 
 from __future__ import annotations
@@ -121,11 +121,9 @@ class Ridge(Penalty):
 
 
 class FeaturePenalty(Penalty):
-    """A penalty on the weights of the features themselves, made of its support and residual. A
-    child states l2, `support(w)` = sigma_C(w) (a sum of terms >= 0, or infinity) and `residual(g)`,
-    each right to a few units in the last place of |g|_2 and of its largest term for each
-    coordinate. Centred rows have the same weights, so they will do; kernels, structured norms and
-    rotated features have others and are refused."""
+    """A penalty on the weights of the features themselves. A child states l2, `support(w)` =
+    sigma_C(w) and `residual(g)`, right to a few units in the last place. Kernels, structured norms
+    and rotated features have other weights and are refused."""
 
     @abstractmethod
     def support(self, w: np.ndarray) -> float:
@@ -386,14 +384,9 @@ def _fraction(limit: float, size: float) -> float:
 
 
 def check_penalty(penalty: Penalty, space: Space) -> None:
-    """Raise `InputError` if a penalty does not fit the space or breaks its contract there.
-
-    At a few drawn points: value >= l2/2 |w|^2, p = g - residual(g) is in C as far as the support
-    function shows (sigma(w) >= <p, w>), residual(g) is orthogonal to C there (sigma(r) = <p, r>),
-    `distance` and `quick_distance` are |residual| of the pull, `shrink` leads into C, and where
-    `zeros` are the residual is zero. Points prove nothing between them; they catch a false
-    projection, a sign, a factor.
-    """
+    """Raise `InputError` if a penalty does not fit the space or breaks its contract at a few
+    points: value >= l2/2 |w|^2, p = g - residual(g) in C (sigma(w) >= <p, w>) with residual(g)
+    orthogonal to C there, and what the other methods state of these."""
     said, l2 = f"the penalty {type(penalty).__name__}", penalty.l2
 
     def need(condition: object, otherwise: str) -> None:

@@ -1,10 +1,8 @@
 """What is minimised next to the penalty: a convex function U of the scores, here a mean over pairs.
 
-`Risk` says what any U must have; `tail.Tail` and `tail.Worst` are the others. Certificates rest on
-one fact about U, a minorant: U(s) >= V - c's for all scores s. One that its maker made valid is
-worth no more than its maker's word. So it carries the evidence that it was made from, and a
-certificate has the risk make it again: `Risk.minorant` knows some kinds of evidence and raises
-`InputError` for the others.
+`Risk` says what any U must have. Certificates rest on a minorant of it: U(s) >= V - c's for all
+scores s. It carries the evidence that it was made from, and a certificate has the risk make it
+again: `Risk.minorant` knows some kinds of evidence and refuses the others.
 """
 
 from __future__ import annotations
@@ -88,10 +86,8 @@ Evidence = Scores | Alpha | Marginals | Weights | Mix
 
 
 class Risk(ABC):
-    """U: a convex function >= 0 of differences of the n rows' scores. `sums` in the last two is an
-    optional shortcut: the risk's own sums at these very scores. A certificate passes them on where
-    the risk has an attribute `plain` that is true, or where their rounding is small enough for what
-    is asked."""
+    """U: a convex function >= 0 of differences of the n rows' scores. `sums` in the last two are
+    the risk's own at these very scores, where they are known."""
 
     @property
     @abstractmethod
@@ -236,8 +232,7 @@ class PairRisk(Risk):
         return Bound(sums.value, sums.value_rounding + slip, sums.excess)
 
     def slip(self, error: np.ndarray, upper: float) -> float:
-        """Return what errors (n,) of the scores can do to U, which is at most `upper`; sums
-        over rows round too. See `loss_slip`."""
+        """Return what errors (n,) of the scores can do to U <= `upper`; see `loss_slip`."""
         mass, terms = self._weighed(error)
         up = 1 + gamma(terms + 16)
         slip = loss_slip(self.loss, mass, error * up, max(upper, 0.0) * up)
@@ -251,8 +246,7 @@ class PairRisk(Risk):
         return shrunk_dual(self.loss, sums.total, sums.conjugate)
 
     def minorant(self, evidence: Evidence, sums: PairSums | None = None) -> Minorant:
-        """Return the minorant at the scores of the evidence, or a mixture; refuse other evidence.
-        `sums` spares those of `Scores`."""
+        """Return the minorant at the scores of the evidence, or a mixture; refuse other kinds."""
         if isinstance(evidence, Scores):
             width = check_width(evidence.width)
             scores = np.asarray(evidence.scores, dtype=float)
@@ -356,8 +350,7 @@ class Mean(PairRisk):
 
 
 def least_margin(pairs: Any, low: np.ndarray, high: np.ndarray) -> Any:
-    """Return the least low_i - high_j of classes' or listed pairs that count, in their format; else
-    -inf."""
+    """Return the least low_i - high_j of classes' or listed pairs that count, else -inf."""
     if isinstance(pairs, PairList):
         counted = pairs.c > 0
         return (low[pairs.i[counted]] - high[pairs.j[counted]]).min()
@@ -411,9 +404,8 @@ def of_scores(loss: Loss, evidence: Scores, sums: PairSums) -> Minorant:
 
 
 def of_marginals(pairs: Any, loss: Loss, evidence: Marginals) -> Minorant:
-    """Return the minorant of given marginals, corrected for what is infeasible in them. With
-    another loss marginals do not determine the dual value, and over a list of pairs no sort tells
-    whether they are feasible."""
+    """Return the minorant of given marginals of a hinge over all or ordered pairs, corrected for
+    what is infeasible in them."""
     ordered = isinstance(pairs, OrderedPairs)
     if loss != HINGE or not (ordered or isinstance(pairs, AllPairs)):
         raise InputError("marginals prove a bound only for the hinge over all pairs: give scores")

@@ -4,18 +4,12 @@ The house: lam/2 |f|^2 + mean over pairs. N is the number of pairs, n_pos n_neg 
 sum over pairs lam is 1 / (C N), or 2 / (C N) where C/2 stands before it; of a mean 1 / C; and where
 C stands before the penalty, C.
 
-LinearSVC is meant with `fit_intercept=False` on one difference a pair. Where each pair is there
-twice, as x_i - x_j and x_j - x_i, its C counts double. A last weight of w that belongs to a
-constant feature, an intercept, cancels in every pair.
-
-scikit-survival [Poelsterl, Navab and Katouzian, ECML PKDD 2015, eq. (4) at r = 1] sums over the
-comparable pairs; C is its alpha. `FastSurvivalSVM` is meant with `rank_ratio=1` and no two equal
-times, of which it orders some at random; its `coef_` has the opposite sign, since it predicts
-survival time inside. `HingeLossSurvivalSVM` is meant with `pairs="all"` and the linear kernel,
-where w is -(coef_ @ X)[0].
-
-A linear booster of XGBoost has no constant of its own kind here, since its penalty counts rows:
-see `validation.files.vectors`.
+LinearSVC is meant with `fit_intercept=False` on one difference a pair; with x_j - x_i as well its C
+counts double. scikit-survival [Poelsterl, Navab and Katouzian, ECML PKDD 2015, eq. (4) at r = 1]
+sums over the comparable pairs; C is its alpha. `FastSurvivalSVM` is meant with `rank_ratio=1`, no
+two equal times and the opposite sign of `coef_`, `HingeLossSurvivalSVM` with `pairs="all"` and the
+linear kernel, where w is -(coef_ @ X)[0]. For a linear booster of XGBoost see
+`validation.files.vectors`.
 """
 
 from __future__ import annotations
@@ -130,8 +124,7 @@ def C_from_lam(
 def objective_scale(
     C: float, n_pairs: float, convention: str = "auc-svm", share_pos: float | None = None
 ) -> float:
-    """Return what our objective and its gaps are multiplied by to be the convention's. Arguments
-    and errors are those of `lam_from_C`."""
+    """Return what our objective is multiplied by to be the convention's; as `lam_from_C`."""
     lam = lam_from_C(C, n_pairs, convention, share_pos)
     factor, direct = _rule(convention, n_pairs, share_pos)
     return 1.0 / (factor if direct else lam)

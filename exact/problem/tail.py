@@ -6,18 +6,15 @@
            (1 / (kp kq)) sum_ij p_i q_j loss(s_i - s_j)
 
 For a loss that never grows with the margin the maximum is at the kp lowest positives and the kq
-highest negatives, with any ties, so that U is the mean over all pairs of these rows; as a
-maximum of convex functions it is convex. kp = n_pos is one-way partial AUC, and kq = 1 with it the
-loss of TopPush. Every feasible p, q makes a minorant: U(s) is at least the mean of the pairs that
-they weigh, and so at least any minorant of that.
+highest negatives. U is convex, and any minorant of the mean of the pairs that feasible p, q weigh
+is one of U. kp = n_pos is one-way partial AUC, and kq = 1 with it the loss of TopPush.
 
 *The worst group* is the largest of several means over pairs of the same rows,
 
     U(s) = max over groups g of U_g(s) = max over q >= 0, sum q <= 1 of sum_g q_g U_g(s),
 
-because no loss is negative. So for any such q the mixture of the groups' minorants is a minorant.
-For solvers the weights are smoothed: q is the projection of U / width onto the simplex, in whole
-multiples of 2^-40, which is feasible exactly. The value is never smoothed.
+so that for any such q the mixture of the groups' minorants is a minorant. For solvers q is the
+projection of U / width onto the simplex, in multiples of 2^-40; the value is never smoothed.
 """
 
 from __future__ import annotations
@@ -105,9 +102,8 @@ class Tail(PairRisk):
         return self.mean.pairs.positive
 
     def share(self, p: np.ndarray, q: np.ndarray) -> float:
-        """Return the largest s, rounded down, with s (mean over the weighted pairs) <= U. Weights
-        p, in any unit, are p / sum p of a distribution; times kp' = min(kp, sum p / max p) they are
-        feasible, so that s = kp' kq' / (kp kq)."""
+        """Return the largest s, rounded down, with s (mean over the pairs weighted p, q, in any
+        units) <= U: kp' kq' / (kp kq) with kp' = min(kp, sum p / max p)."""
         share = Fraction(1)
         for side, k in ((p, self.kp), (q, self.kq)):
             top = Fraction(float(side.max()))
@@ -142,8 +138,8 @@ class Tail(PairRisk):
     def chosen(
         self, scores: np.ndarray, width: float, near: list[np.ndarray] | None = None
     ) -> list[Chosen]:
-        """Return the rows of each class that weigh something, and their weights, which rise from
-        zero to one over this range of scores. Outside of `near` no row weighs anything."""
+        """Return the rows of each class that weigh something, all in `near`, and their weights,
+        smoothed over this range of scores."""
         found = []
         every = [rows for rows, _, _ in self._sides]
         for among, (_, k, sign) in zip(near or every, self._sides, strict=True):
@@ -160,8 +156,8 @@ class Tail(PairRisk):
         return self.mean.loss
 
     def _weighed(self, error: np.ndarray) -> tuple[np.ndarray, int]:
-        """The rows of largest error need not be those that count now: others can take their place.
-        So the mean is over the kp positives and the kq negatives of largest error."""
+        """Return the mean over the kp positives and the kq negatives of largest error: these can
+        take the place of those that count now."""
         mass = np.zeros(self.n)
         for rows, k, _ in self._sides:
             worst, weights = highest(error[rows], k, 0.0)
@@ -169,8 +165,8 @@ class Tail(PairRisk):
         return mass, self.n
 
     def _weighted(self, scores: np.ndarray, chosen: list[Chosen], width: float) -> PairSums:
-        """Return the sums over all pairs of the chosen rows, shared out as a minorant. Rows that
-        weigh nothing are not among them, so that equal weights are summed as counts."""
+        """Return the sums over all pairs of the chosen rows, shared out as a minorant; equal
+        weights are summed as counts."""
         (up, p), (low, q) = chosen
         used, share = np.concatenate([up, low]), self.share(p, q)
         whole = all(side.min() == side.max() for side in (p, q))
@@ -321,9 +317,8 @@ class Worst(PairRisk):
 
 
 def group_weights(values: np.ndarray, width: float) -> np.ndarray:
-    """Return weights >= 0 of sum one, multiples of 1 / `STEPS`, that tend to the largest value.
-    They are the projection of values / width onto the simplex, to the rounding down; what is lost
-    goes to the largest value, as does all at width 0."""
+    """Return weights >= 0 of sum one, multiples of 1 / `STEPS`: the projection of values / width
+    onto the simplex, rounded down, and the rest at the largest value."""
     top = int(np.argmax(values))
     whole = np.zeros(values.size, dtype=np.int64)
     if width > 0:

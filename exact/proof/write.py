@@ -1,9 +1,8 @@
 """Proof files: what a certificate rests on, written down so that `check_proof` can verify it alone.
 
-A proof file holds the weights, a dual point (or what regenerates it) and the claimed bounds, never
-the data. `check_proof.py` recomputes everything from the file and the data; what is claimed is what
-it verified when the file was written, in plain float64, so that it holds on any machine. The format
-is in `docs/proof-files.md`.
+A file holds the weights, a dual point (or what regenerates it) and the claimed bounds, never the
+data; what is claimed is what the checker verified in plain float64, so that it holds on any
+machine. The format is in `docs/proof-files.md`.
 """
 
 from __future__ import annotations
@@ -151,8 +150,7 @@ def _write(
     path: str | Path, source: object, lam: float, solution: Solution, order: Any, weight: object,
     named: dict[str, Any], pairs: OrderedPairs | None = None,
 ) -> Proof:  # fmt: skip
-    """Write the proof over classes, `order` the mask, or over ordered pairs, `order` their columns
-    as the checker has them; `named` says which pairs."""
+    """Write the proof over classes, `order` the mask, or ordered pairs, `order` their columns."""
     X = as_rows(source)
     n, d = (int(size) for size in X.shape)
     labels = len(order) if pairs is None else pairs.n
@@ -240,9 +238,8 @@ def _of_weights(evidence: Weights, w: np.ndarray) -> dict[str, Any]:
 def integer_marginals(
     c: np.ndarray, mask: np.ndarray, repeats: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, int]:
-    """Return whole-number marginals of each copy of a row, and the cap of a pair of copies. Each of
-    the r_i copies of row i has c_i / r_i, rounded down to units 1 / (cap n_pos n_neg), 2^61 of
-    which fill the cap of all pairs of one copy."""
+    """Return whole-number marginals of each copy of a row, and the cap of a pair of copies: c_i /
+    r_i rounded down to units 1 / (cap n_pos n_neg)."""
     sums = [int(repeats[side].sum()) for side in (mask, ~mask)]
     cap = 1 << max(61 - max(sums).bit_length(), 0)
     units = np.longdouble(cap) * np.longdouble(sums[0]) * np.longdouble(sums[1])

@@ -76,8 +76,7 @@ BLOCK_NUMBERS = 1 << 17  # about how many numbers a block has: they fit into a p
 
 
 class Block(NamedTuple):
-    """Some rows: columns (d, m) float64, positive (m,) bool, weight (m,) float64 or None. Rows with
-    a group and a key (m,) have no class: none of them is positive."""
+    """Rows: columns (d, m), positive (m,) bool, weight (m,) or None; or with a group and a key."""
 
     columns: np.ndarray
     positive: np.ndarray
@@ -109,8 +108,7 @@ class Drawn(NamedTuple):
 
 
 def added_up(columns: np.ndarray, offset: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """Return the scores of columns (d, m), added up one column after the other. The counts add them
-    up in the same order, so that rows meet the bins they were counted in."""
+    """Return the scores of columns (d, m), added up in the order in which the counts do it."""
     scores = np.zeros(columns.shape[1])
     for k in range(w.size):
         scores += (columns[k] - offset[k]) * w[k]
@@ -194,8 +192,7 @@ class StreamedRows(FeatureWeights):
             yield slice(start, min(start + self._rows, self.n))
 
     def block(self, rows: slice) -> np.ndarray:
-        """Return a block of the raw rows, one of `blocks`, as float64 or float32, each row
-        contiguous; refuse one that is not what it was when it was read first."""
+        """Return a block of the raw rows, float64 or float32; refuse one that changed."""
         block = self.unchecked(rows)
         return block if self._fingerprints is None else self._fingerprints.checked(rows, block)
 
@@ -221,8 +218,7 @@ class StreamedRows(FeatureWeights):
         return other
 
     def total(self, work: Work, add: Callable[[Any, Any], Any] = merged) -> Any:
-        """Return the sum of `work(blocks, k)` over stretches of blocks, in their order. The
-        stretches are the same for any number of threads."""
+        """Return the sum of `work(blocks, k)` over stretches of blocks, for any threads."""
 
         def of(k: int) -> Any:
             return work(self._columns(self._stretches[k]), k)
@@ -273,8 +269,7 @@ class StreamedRows(FeatureWeights):
         return self.pulled(c)[0]
 
     def score_slip(self, w: np.ndarray) -> float:
-        """Return gamma_{d+4} times what enters a score at most: |x_i - offset| |w|, and where the
-        offset is subtracted from the product, twice |offset| |w| more."""
+        """Return gamma_{d+4} of |x_i - offset| |w|, and of 2 |offset| |w| more if plain."""
         size = self.reach + (2 * self._far if self._plain else 0.0)
         return gamma(self.dim + 4) * size * float(np.linalg.norm(w)) * (1 + gamma(self.dim + 4))
 
@@ -286,8 +281,7 @@ class StreamedRows(FeatureWeights):
         return squared(float(value @ value), error, gamma(self.dim + 8))
 
     def rows(self, index: np.ndarray) -> np.ndarray:
-        """Return the named rows (ascending), centred, as a dense matrix; they are for samples,
-        which prove nothing, and are not compared with what they were before."""
+        """Return the named rows (ascending), centred and dense: samples, which prove nothing."""
         index = np.asarray(index)
         out = np.empty((index.size, self.dim))
         for block in self.blocks():

@@ -1,8 +1,7 @@
 """Dask's collections as rows in partitions, held where the cluster put them.
 
-Work goes to the workers: one task for a stretch of partitions that a worker holds, and more tasks
-for the sums of these. What a worker holds is never changed: sums are made in copies. A refusal that
-is expected is returned, not raised: a worker would write a traceback into its log.
+Each stretch of partitions that a worker holds is a task, and more tasks sum these, in copies. A
+refusal that is expected is returned, not raised: a worker would log a traceback.
 """
 
 from __future__ import annotations
@@ -93,8 +92,7 @@ def same(*value: Any) -> tuple[Any, ...]:
 
 @refusals_returned
 def run_here(there: tuple[Task, np.ndarray], places: Sequence[int], *parts: Any) -> Reply:
-    """Return the sum of a task's answers on some partitions (rows, positive, weight or None), or
-    with groups after these."""
+    """Return the sum of a task's answers on partitions (X, positive or key, weight, and groups)."""
     here = []
     for place, (X, positive, weight, *groups) in zip(places, parts, strict=True):
         key = positive.astype(float) if groups else None
@@ -158,9 +156,8 @@ class DaskEngine(Engine):
             return raised([sums_here((task, key), *found)])[0]
 
     def telling(self, callback: Callable[[Any], object] | None) -> Callable[[Any], None]:
-        """Return a callback of a solver that tells the cluster each step, and then `callback`.
-        Steps are events of dask under the name "aucert": `client.subscribe_topic("aucert", print)`
-        shows them."""
+        """Return a callback that tells the cluster each step, as events "aucert", and then
+        `callback`: `client.subscribe_topic("aucert", print)` shows them."""
 
         def publish(step: Any) -> None:
             seen = {"step": step.n_iter, "primal": step.primal, "dual": step.dual}
@@ -226,9 +223,8 @@ class DaskEngine(Engine):
 def dask_rows(
     X: Any, y: Any, weight: Any, split: Callable[[np.ndarray], tuple[Any, Any]] | None, qid: Any
 ) -> tuple[PartitionedRows, np.ndarray]:
-    """Return the rows of a dask collection, and both labels: the negative and the positive one.
-    `split` returns the positive one of distinct labels, and the other; with `qid` the rows are
-    `GroupedRows`."""
+    """Return the rows of a dask collection (`GroupedRows` with `qid`), and both labels. `split`
+    returns the positive one of distinct labels, and the other."""
     client, close = _client()
     try:
         if len(getattr(X, "shape", ())) != 2:
@@ -340,8 +336,7 @@ def _sorted(labels: np.ndarray, where: str = "") -> np.ndarray:
 
 @refusals_returned
 def _part(index: int, positive: Any, X: Any, y: Any, weight: Any, group: Any) -> tuple[Any, ...]:
-    """Return a block as it is, the mask of its positive rows, its weights, and perhaps its groups.
-    With groups and no positive label, the numbers y stand in the place of the mask."""
+    """Return a block, its mask of positive rows (or numbers y), weights, and perhaps groups."""
     own: Any = getattr(X, "index", None)
     for other in (y, weight, group):
         index_of: Any = getattr(other, "index", None)

@@ -1,10 +1,8 @@
 """A kernel machine as a linear machine: pivoted Cholesky of the Gram matrix, as features.
 
 K is about F F' with F = K[:, P] L^{-T}, P the pivots and L the Cholesky factor of K[P, P].
-[ScalingUp, Prop. 3] holds for any such factor, rank-deficient K included. A function w of the
-features is sum_p theta_p k(., x_p) with theta = L^{-T} w, so it lies in the true space with norm
-|w|; what the factor leaves out, K - F F', shows in the dual alone, and the gap against the true
-kernel (`Problem.over`) measures it.
+[ScalingUp, Prop. 3] holds for any such factor. A function w of the features lies in the true space
+with norm |w|; what the factor leaves out shows in the dual alone, and `Problem.over` measures it.
 """
 
 from __future__ import annotations
@@ -133,8 +131,8 @@ def factor_kernel(
 def _next_pivots(
     kernel: Kernel, X: Any, features: np.ndarray, left: np.ndarray, least: float, size: int
 ) -> list[int]:
-    """Return the rows with the largest remainders, without those that the others nearly explain.
-    One row at a time gives the greedy pivots. Several at a time share one matrix product."""
+    """Return the rows with the largest remainders, without those that the others nearly explain;
+    one at a time gives the greedy pivots."""
     if size <= 1:
         p = int(left.argmax())
         return [p] if left[p] > least else []
@@ -192,9 +190,8 @@ NEARLY_ALL = 0.9  # Rows have full rank if their factor takes this share of them
 
 
 def takes_many_features(space: Gram) -> bool:
-    """Return whether so many features are needed that the kernel is better left as it is. The
-    number that would be too many is taken of the rows, evenly spread: a kernel has at least the
-    rank that it has on them."""
+    """Return whether the kernel is better left as it is: it has at least the rank that it has on
+    evenly spread rows, as many as would be too many features."""
     n = space.n
     if n < PLAIN_FROM:
         return False
@@ -208,9 +205,8 @@ def takes_many_features(space: Gram) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """A basis of the columns, made nearly orthonormal. With M = P X[:, basis] T, P the projection
-    orthogonal to the constants, |M u| >= sigma |u|. All other columns are X[:, basis] C, each but
-    for a constant, exactly."""
+    """A basis of the columns, made nearly orthonormal: |M u| >= sigma |u| for M = P X[:, basis] T,
+    P the centring. All other columns are X[:, basis] C, each but for a constant, exactly."""
 
     basis: np.ndarray
     others: np.ndarray
@@ -243,8 +239,7 @@ class Columns:
         return out
 
     def apart(self, w: np.ndarray) -> float:
-        """Return how far w is from weights of least norm: its part on which the scores are blind.
-        The blind weights are spanned by N = [-C; I], and |N u| >= |u|."""
+        """Return how far w is from least norm: its part along N = [-C; I], and |N u| >= |u|."""
         if not self.others.size:
             return 0.0
         mine, size = w[self.basis], np.abs(self.C).T @ np.abs(w[self.basis])

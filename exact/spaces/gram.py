@@ -1,9 +1,8 @@
 """Functions given by their kernel matrix: held in memory, or made block by block.
 
-Every statement is about a matrix M that is positive semidefinite in exact arithmetic; bounds
-include the difference between M and the matrix K at hand. For a kernel of rows, M is that of the
-formula at the rows as stored, and |K_ij - M_ij| <= noise r_i r_j, r_i >= sqrt(M_ii). For a matrix
-that is given, M is any K + t I with 0 <= t <= shift: the last of them is proved semidefinite.
+Every statement is about a matrix M that is positive semidefinite in exact arithmetic. For a kernel
+of rows it is that of the formula, and |K_ij - M_ij| <= noise r_i r_j, r_i >= sqrt(M_ii). For a
+matrix that is given it is any K + t I with 0 <= t <= shift; the last is proved semidefinite.
 """
 
 from __future__ import annotations
@@ -42,8 +41,8 @@ def shortfall(A: np.ndarray, shift: float = 0.0) -> float | None:
 
 
 def room(A: np.ndarray) -> float:
-    """Return a margin above the proof's usual loss to rounding, for a semidefinite matrix (n, n).
-    If A minus this margin has a Cholesky factor, the proof for A usually succeeds."""
+    """Return a margin above the proof's usual loss to rounding: if A minus it has a Cholesky
+    factor, the proof for A usually succeeds."""
     return 16 * A.shape[0] * UNIT * float(np.abs(A).max())
 
 
@@ -92,8 +91,7 @@ BLOCK_BYTES = 64 * 2**20  # Memory that a block of a streamed Gram matrix may ta
 
 
 def blocked_product(K: np.ndarray, w: np.ndarray, total: np.ndarray | None = None) -> np.ndarray:
-    """Return K w in the format of w, or added to `total`, `COLUMN_BLOCK` columns at a time: with
-    chains of additions of `chain_of` the columns."""
+    """Return K w in the format of w, or added to `total`, `COLUMN_BLOCK` columns at a time."""
     total = np.zeros(K.shape[0], dtype=w.dtype) if total is None else total
     for start in range(0, K.shape[1], COLUMN_BLOCK):
         columns = slice(start, start + COLUMN_BLOCK)
@@ -316,8 +314,8 @@ class Gram(Space):
         return same
 
     def _make_semidefinite(self, top: float) -> None:
-        """Set the shift for which K + shift I is proved to be semidefinite, perhaps of a K raised:
-        in its diagonal where coarse rounding can hide what it lacks, else in every entry."""
+        """Set the shift for which K + shift I is proved to be semidefinite, perhaps of a K raised
+        in its diagonal, where rounding can hide what it lacks, or in every entry."""
         if self._is_proved(top):
             return
         least = float(np.linalg.eigvalsh(self.K)[0])
@@ -360,9 +358,8 @@ class Gram(Space):
     def product(
         self, tol: float, stop: Callable[[], bool] = lambda: False
     ) -> Callable[[np.ndarray], np.ndarray]:
-        """Return the function c -> K c (n,) of solvers, for a relative gap and until `stop()`. No
-        bound of its rounding is stated: K may be held in single precision.
-        Whoever asks while another still holds it gets the same."""
+        """Return the function c -> K c (n,) of solvers, for a relative gap and until `stop()`, its
+        rounding not bounded. Whoever asks while another still holds it gets the same."""
         if self.K is not None:
             return self.K.__matmul__
         half = None if self._half is None else self._half()
@@ -435,9 +432,8 @@ class Gram(Space):
 
     def _chain(self, unit: float) -> float:
         """Return the relative rounding of a product's terms. Where K is not held, a term passes
-        through the sum of one part of `COLUMN_BLOCK` in the format of this unit, then a chain of
-        parts in the long format: two for each `COLUMN_BLOCK` rows at most, two for each block that
-        ends before a part is full, and one for each of `PARTS`."""
+        through one part of `COLUMN_BLOCK` in this format, then a chain of parts in the long one: at
+        most two for each `COLUMN_BLOCK` rows and for each block, and one for each of `PARTS`."""
         if self.K is not None:
             return gamma(chain_of(self.n), unit)
         parts = 2 * (self.n // COLUMN_BLOCK + sum(1 for _ in self.blocks())) + 8 + PARTS

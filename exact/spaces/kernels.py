@@ -20,9 +20,8 @@ LEAST_SQUARE = 1e-290  # Added to k(x, x) in bounds of lengths, to cover underfl
 
 
 class Kernel(Protocol):
-    """A positive semidefinite function of two rows. Rows come as a float64 array or, where X is
-    sparse, as CSR. An object with these three methods is a kernel: `solve` and the others take it
-    where they take a name. A `name` is optional. Several threads may call it at once."""
+    """A positive semidefinite function of two rows, float64 or CSR. An object with these three
+    methods is a kernel, a `name` is optional. Several threads may call it at once."""
 
     def __call__(self, X: Any, Z: Any) -> np.ndarray:
         """Return the matrix of k(x, z): (n, m)."""
@@ -39,9 +38,8 @@ class Kernel(Protocol):
 
 
 def check_kernel(kernel: Kernel, X: Any) -> None:
-    """Raise `InputError` unless a kernel keeps its contract on some of the rows X (n, d). A few
-    rows prove nothing about the others; they catch a wrong shape, a diagonal or a bound of rounding
-    that is not that of the values, and a function that is not a kernel."""
+    """Raise `InputError` unless a kernel keeps its contract on some of the rows X (n, d): shapes,
+    diagonal, bound of rounding, no negative eigenvalue."""
     n = int(X.shape[0])
     # 50: number of rows on which a user's kernel is checked
     some = X[np.unique(np.linspace(0, n - 1, min(n, 50)).astype(int))]
@@ -176,9 +174,8 @@ class Gaussian(Radial):
 
 
 def squared_distances(X: Any, Z: Any) -> np.ndarray:
-    """Return |x - z|^2 (n, m): by differences for few features, otherwise by products. Products,
-    |x|^2 + |z|^2 - 2 x'z, are much faster for many features, but lose the digits of rows that are
-    close together and far from the rest. Those distances are computed again by differences."""
+    """Return |x - z|^2 (n, m): by differences for few features, otherwise by products, |x|^2 +
+    |z|^2 - 2 x'z, and by differences again where rows are so close that these lose digits."""
     X, Z = float_rows(X), float_rows(Z)
     if sp.issparse(X) or sp.issparse(Z):
         rows, others = X, Z
@@ -202,9 +199,8 @@ def squared_distances(X: Any, Z: Any) -> np.ndarray:
 
 def distance_noise(X: Any) -> float:
     """Return a bound of the relative error of `squared_distances` between any of these rows. By
-    differences: three roundings a term, and the chain of additions. By products, with S = |x|^2 +
-    |z|^2 of the centred rows: |x|^2, |z|^2 and 2 x'z err by gamma_k S together twice, the two
-    additions and the centring by less than 12 u S; what is kept is at least CLOSE S before that."""
+    products, with S = |x|^2 + |z|^2 of the centred rows, |x|^2, |z|^2 and 2 x'z err by gamma_k S
+    together twice, the rest by less than 12 u S; what is kept is at least CLOSE S before that."""
     k = features_of(X)
     if not sp.issparse(X) and k <= FEATURE_BLOCK:
         return gamma(k + 4)

@@ -1,8 +1,7 @@
 """Rows in partitions, which stay where they lie: work goes to them, and answers come back.
 
-Whoever holds a partition can read it a block at a time. An answer carries the fingerprints of the
-partitions that it is about. Answers are added up in the order of the partitions, stretch by
-stretch, so that the result depends neither on who answered first nor on how many processes worked.
+An answer carries the fingerprints of its partitions. Answers are added up in the order of the
+partitions, stretch by stretch, whoever answered first and however many processes worked.
 """
 
 from __future__ import annotations
@@ -33,8 +32,7 @@ class Unusable(Exception):
 
 @runtime_checkable
 class Partition(Protocol):
-    """A part of the rows; it is small to send, and its rows are read where it is used. It yields
-    the same blocks each time, and it may be empty or hold one class alone."""
+    """A part of the rows, small to send; it yields the same blocks each time, and may be empty."""
 
     @property
     def name(self) -> str:
@@ -146,9 +144,7 @@ def named(group: np.ndarray, where: str) -> np.ndarray:
 
 
 class Task(NamedTuple):
-    """Work on one partition after another, and the sum of two answers: both are sent to them.
-    `run(blocks, index)` returns the answer of partition number `index`; `merge(first, second)` the
-    sum of two, in any order. It may change both."""
+    """Work on one partition after another, and the sum of two answers, which may change both."""
 
     run: Work
     merge: Callable[[Any, Any], Any]
@@ -205,8 +201,7 @@ KEPT_NUMBERS = 1 << 22  # most sums by bin that are kept (32 MB); with more, row
 
 
 class Engine:
-    """Runs a task on each partition and adds up the answers, in the order of the partitions.
-    `count` is the number of partitions, `run(task, key)` returns the `Reply` of all."""
+    """Runs a task on each of `count` partitions; `run(task, key)` returns the `Reply` of all."""
 
     kept_numbers = KEPT_NUMBERS  # how many numbers a partition may answer with
 
@@ -220,8 +215,7 @@ class Engine:
 
 @dataclass(eq=False)
 class LocalEngine(Engine):
-    """Partitions read by this process, or by several through joblib. `heard` is called with how
-    many partitions of a pass have been read, and how many there are."""
+    """Partitions read by this process, or by several; `heard` is called with how many are read."""
 
     partitions: Sequence[Partition]
     jobs: int = 1
@@ -333,8 +327,7 @@ def facts_of(blocks: Iterator[Block], index: int) -> Facts:
 
 
 def marks(seen: int, more: int, share: float) -> np.ndarray:
-    """Return which of a class's next `more` rows are taken: number k if k = floor(m / share).
-    `seen` rows came before."""
+    """Return which of a class's `more` rows after `seen` are taken: number floor(m / share)."""
     first, last = int(np.ceil(seen * share)), int(np.ceil((seen + more) * share)) + 1
     at = (np.arange(first, last) / share).astype(np.int64) - seen
     return at[(at >= 0) & (at < more) & (np.diff(at, prepend=-1) > 0)]
@@ -379,7 +372,7 @@ def by_class(
     seen: np.ndarray, index: int,
 ) -> np.ndarray:  # fmt: skip
     """Return rows by their numbers within their class: `taken(side, seen, more)` says which of a
-    class's next `more` rows, of `seen` that came before in all partitions, as `before` has them."""
+    class's next `more` rows, of `seen` before, `before` the partition among them."""
     found = []
     for side, first in enumerate((before[index] + seen).tolist()):
         own = np.flatnonzero(block.positive == bool(side))
@@ -462,8 +455,7 @@ class PartitionedRows(FeatureWeights):
         self.last_range: tuple[np.ndarray, np.ndarray] | None = None
 
     def only(self, chosen: Callable[[Iterator[Any], int], Iterator[Any]]) -> Self:
-        """Return the rows that `chosen(blocks, index)` yields of each partition: a pass. A pass
-        over them reads all partitions."""
+        """Return the rows that `chosen(blocks, index)` yields of each partition: a pass."""
         some = copy(self)
         some.chosen = (*self.chosen, chosen)
         some._measure()
@@ -518,8 +510,7 @@ class PartitionedRows(FeatureWeights):
         return self
 
     def total(self, work: Work, add: Callable[[Any, Any], Any] = merged) -> Any:
-        """Return the sum of `work(blocks, index)` over all partitions, as `add` makes it; refuse a
-        partition that is not what it was when it was read first."""
+        """Return the sum of `work(blocks, index)` over all partitions; refuse changed ones."""
         run = partial(_on_chosen, work, self.chosen) if self.chosen else work
         reply = self.engine.run(Task(run, add), self._key)
         found = reply.digests

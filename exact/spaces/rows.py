@@ -1,8 +1,7 @@
 """Where f lives: each space knows its rows, their inner products and its own rounding.
 
-A space maps coordinates w to scores f(x_i), maps row weights c back to coordinates (the
-adjoint), and measures |f|. Scores are given up to one constant common to all rows: it cancels
-in every positive-negative pair, so a space is free to centre its rows.
+A space maps coordinates w to scores f(x_i), up to one constant common to all rows, maps row weights
+c back (the adjoint), and measures |f|.
 """
 
 from __future__ import annotations
@@ -34,9 +33,8 @@ LARGE = 1_000_000  # numbers (8 MB) from which a copy costs much: rows are not c
 
 
 def centred_rows(X: np.ndarray, centred: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the rows to compute with, their squared norms (n,) and what was taken off them (d,).
-    Any offset will do: it cancels in every pair, and saves digits where a column's mean is large
-    next to its spread."""
+    """Return the rows to compute with, their squared norms (n,) and what was taken off them (d,):
+    any offset, as it cancels in every pair."""
     zero = np.zeros(X.shape[1])
     if centred:
         return X, np.einsum("ij,ij->i", X, X), zero
@@ -69,8 +67,7 @@ def _squared_norms(X: sp.csr_matrix) -> np.ndarray:
 
 
 def in_threads(work: Callable[[Any], T], parts: Sequence[Any], numbers: int) -> list[T]:
-    """Return work(part) of each part, from as many threads as a pass over so many numbers pays for;
-    the linear algebra takes one in each."""
+    """Return work(part) of each part, in as many threads as pay; BLAS takes one in each."""
     jobs = workers(numbers)
     with one_thread():
         return in_parts(work, parts, jobs)
@@ -90,8 +87,7 @@ def scores_of(X: np.ndarray, w: np.ndarray) -> np.ndarray:
 
 
 def pull_of(X: np.ndarray, c: np.ndarray, block: int) -> np.ndarray:
-    """Return X'c, (d,), summed so many rows at a time; of many rows in parts as `scores_of`. The
-    parts make no chain of additions longer than block + n / block + 7."""
+    """Return X'c, (d,), so many rows at a time: in chains of at most block + n / block + 7."""
     if X.size < SHARED:
         return _pulled(X, c, block)
     step = -(-X.shape[0] // (block * PARTS)) * block
@@ -135,8 +131,7 @@ def check_reach(reach: float, zero: bool) -> float:
 
 class Space:
     """A space of functions on n rows. Kinds of spaces have `held`, `given`, `gram`, `apart` and
-    `grouped`, or None there, so that a caller asks what a space can do and never which type it
-    has."""
+    `grouped`, or None there: a caller asks what a space can do and never which type it has."""
 
     n: int
     dim: int  # number of coordinates
@@ -298,8 +293,7 @@ class Rows(FeatureWeights):
         return pulled, gamma(self.n + 8, LONG_UNIT) * self._size(c)
 
     def _long_blocks(self) -> Iterator[tuple[slice, Any]]:
-        """Yield blocks of the rows as given, which stay in the cache in the long format; sparse
-        ones are not centred."""
+        """Yield blocks of the rows as given, in the long format; sparse ones are not centred."""
         X: Any = self.raw
         if isinstance(X, np.ndarray) and X is not self.X:  # the array may have been changed since
             for start in range(0, self.n, self._block):
@@ -321,8 +315,7 @@ class Rows(FeatureWeights):
         return max(64, int(np.sqrt(self.n)))
 
     def score_error(self, w: np.ndarray) -> np.ndarray:
-        """Return gamma_{k+3} |x_i| |w|, a bound of the rounding in each score, (n,), k the most
-        numbers in a row; what centres sparse rows is summed in the long format."""
+        """Return gamma_{k+3} |x_i| |w|, the rounding in each score, k the most numbers in a row."""
         return self._relative_error(w) * self.norms
 
     def score_slip(self, w: np.ndarray) -> float:
@@ -372,10 +365,9 @@ class Rows(FeatureWeights):
     def careful_norm2(
         self, c: np.ndarray, missing: float, slip: float, relative: float | None = None
     ) -> Bound:
-        """Return the largest |pull(c')|^2 where |c' - c|_1 <= missing, and a bound of its error:
-        that of rounding, and of a c that is wrong by `slip` (sum of absolute errors), and by at
-        most the share `relative` of each c_i if given. It is the less of two: by the rows' norms,
-        and by columns, an error of the k-th coordinate being at most sizes_k times that of c."""
+        """Return the largest |pull(c')|^2 where |c' - c|_1 <= missing, and a bound of its error: of
+        rounding, and of a c wrong by `slip` (sum of absolute errors) and at most `relative` of each
+        c_i. It is the less of two: by the rows' norms, and by columns."""
         pulled, rounding = self._long_pull(c)
         pulled, moved = np.abs(pulled), np.abs(pulled) + missing * self.sizes
         length = float(np.sqrt((pulled * pulled).sum())) + self.reach * missing

@@ -25,8 +25,8 @@ from .row_average import RowAverage, SquareParts, square_parts
 
 
 class Judged(NamedTuple):
-    """The objective at some weights, a bound of its rounding, and a lower bound of the optimum. The
-    bound `error` is infinite outside the ball; `lower` includes its rounding."""
+    """The objective at some weights, a bound of its rounding (infinite outside the ball), and a
+    lower bound of the optimum, rounding included."""
 
     value: float
     error: float
@@ -107,10 +107,7 @@ class ConvexSquare:
 
     def _outside(self, w: np.ndarray) -> float:
         """Return by how much the objective may rise until `w` is in the ball: 0, tiny, or inf.
-
-        Weights that rounding alone has put outside count as those in their direction on the ball.
-        F is convex and F(0) = 1, so that F at w / (1 + e) is at most F(w) + e.
-        """
+        Weights that rounding has put outside count: as F(0) = 1, F(w / (1 + e)) <= F(w) + e."""
         if self.ball == "none":
             return 0.0
         size = np.abs(w).sum() if self.ball == "l1" else np.linalg.norm(w)

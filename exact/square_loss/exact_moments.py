@@ -1,13 +1,12 @@
 """F on few features in whole numbers: only the final conversion to floats rounds.
 
-Every float is a whole number times a power of two. With whole numbers x_ij for the columns, a_i for
-the row weights, their class sums A+ and A-, and s, P the class sums of a x and of a x x',
+With whole numbers x_ij for the columns, a_i for the row weights, their class sums A+ and A-, and s,
+P the class sums of a x and of a x x',
 
     Sigma_int = A-^2 (A+ P+ - s+ s+') + A+^2 (A- P- - s- s-'),    delta_int = A- s+ - A+ s-
 
 are the moments of `row_average.py` times (A+ A-)^2 and A+ A-, each feature in units of a power of
-two, so that q_S = delta_int' Sigma_int^-1 delta_int. Elimination without fractions (Bareiss) gives
-it as a quotient of two determinants, however nearly dependent the features are.
+two. Elimination without fractions (Bareiss) gives q_S as a quotient of two determinants.
 """
 
 from __future__ import annotations
@@ -25,8 +24,7 @@ from ..tools.rounding import power_of_two, whole_numbers_of
 
 @dataclass(frozen=True, eq=False)
 class ExactOptimum:
-    """F*(S) as a fraction, whether a feature is redundant in S, and a minimiser as floats. w (s,)
-    is None where it was not asked for, or floats cannot hold it."""
+    """F*(S) as a fraction, whether a feature is redundant in S, and a minimiser (s,) or None."""
 
     value: Fraction
     redundant: bool
@@ -34,8 +32,7 @@ class ExactOptimum:
 
 
 class ExactMoments:
-    """Exact F of given rows, with row weights and the penalty lam/2 |w|^2. The sums over rows are
-    computed on demand."""
+    """Exact F of given rows, with row weights and the penalty lam/2 |w|^2."""
 
     def __init__(
         self,
@@ -160,8 +157,7 @@ class ExactMoments:
 
 def _eliminate(rows: list[list[int]]) -> tuple[list[int], int, int | None]:
     """Eliminate a bordered positive semidefinite matrix in place (Bareiss). Returns the places of
-    its pivots, the last pivot, and the first place where the border is outside the range of the
-    matrix, if there is one."""
+    its pivots, the last pivot, and the first place where the border is outside the range."""
     s, last, kept = len(rows) - 1, 1, []
     for p in range(s):
         pivot = rows[p][p]

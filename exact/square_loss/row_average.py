@@ -2,10 +2,8 @@
 
     mean_ij (1 - w'(x_i - x_j))^2 = w'M w - 2 w'delta + 1,   M = Sigma + delta delta',
 
-with delta the difference of the class means and Sigma the sum of the two class covariances
-(divided by n, never n - 1). As a sum over rows it needs no d x d matrix. `square_parts` and
-`moment_error` bound what rounding does to either form; sums over rows are made block by block, so
-that the chains of additions stay short.
+with delta the difference of the class means and Sigma the sum of the two class covariances (divided
+by n, never n - 1). As a sum over rows it needs no d x d matrix.
 """
 
 from __future__ import annotations
@@ -33,8 +31,7 @@ SLACK = 0.2  # a bound of an eigenvalue is at most 1 / (1 - SLACK) times too lar
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """The rows X, weights (one each without), and what was subtracted, as they were given. Bounds
-    that include all rounding refer to them."""
+    """Rows X, weights (one each without), and what was subtracted: those that bounds refer to."""
 
     X: np.ndarray | sp.csr_matrix
     weight: np.ndarray | None
@@ -47,13 +44,10 @@ class RowAverage:
 
         F(w) = sum_j mass_j (w'(x_j - mean of the class of j))^2 + (1 - w'delta)^2 + lam/2 |w|^2
 
-    One evaluation costs O(n d), and sparse rows stay sparse. With r the share of the positive
-    rows, mass_j is 1/(n r) or 1/(n (1 - r)): the paper's row loss is n times the first term, plus
-    the rest.
-
-    Rows X (n, d), dense or CSR, may have any origin. Masses (n,) add up to one in each class, and
-    the means (2, d) of the negative and the positive class are those of all rows, unless this is a
-    part. Without a source the numbers here count as the data. The paper has lam = 0.
+    Masses (n,) add up to one in each class: the paper's row loss is n times the first term, plus
+    the rest. The means (2, d), of the negative and the positive class, are those of all rows,
+    unless this is a part. Without a source the numbers here count as the data. The paper has lam =
+    0.
     """
 
     X: np.ndarray | sp.csr_matrix
@@ -105,9 +99,8 @@ class RowAverage:
         return self.means[1] - self.means[0]
 
     def part(self, rows: np.ndarray | slice, factor: float) -> RowAverage:
-        """Return F with the sum over these rows only, times `factor`. The means and the terms
-        without rows stay those of all rows: m parts that share out the rows, each with the factor
-        m, have F as their mean. The paper's block has the factor n / b."""
+        """Return F with the sum over these rows only, times `factor`: m parts that share out the
+        rows, each with the factor m, have F as their mean. The paper has the factor n / b."""
         X, positive, mass = self.X[rows], self.positive[rows], factor * self.mass[rows]
         return RowAverage(X, positive, mass, self.means, self.share, self.lam)
 
@@ -140,10 +133,9 @@ class RowAverage:
         return np.asarray(self.X.T @ c) - totals @ self.means
 
     def curvature(self, rng: np.random.Generator) -> float:
-        """Return an upper bound of the largest eigenvalue of the Hessian, 2 M + lam I. The
-        eigenvalue itself where n + 1 or d is small. Otherwise by Lanczos' method, raised so far
-        that by Kuczynski and Wozniakowski (1992, theorem 4.2) it fails with a chance
-        of 1e-9 only."""
+        """Return an upper bound of the largest eigenvalue of the Hessian, 2 M + lam I: itself where
+        n + 1 or d is small, else by Lanczos' method, raised so far that it fails with a chance of
+        1e-9 (Kuczynski and Wozniakowski 1992, theorem 4.2)."""
         n, d = self.X.shape
         if isinstance(self.X, np.ndarray) and min(n + 1, d) <= DENSE:
             gram = self._gram()
@@ -176,8 +168,7 @@ class RowAverage:
 def top_eigenvalue(
     times: Callable[[np.ndarray], np.ndarray], dim: int, rng: np.random.Generator, rank: int
 ) -> float:
-    """Return an upper bound of the largest eigenvalue of a semidefinite matrix. See
-    `RowAverage.curvature`. Exact to rounding where the steps exhaust the space."""
+    """Return an upper bound of the largest eigenvalue of a semidefinite matrix; see `curvature`."""
     wanted = (math.log(1.648 * math.sqrt(dim) / 1e-9) / math.sqrt(SLACK) + 1) / 2
     steps = min(math.ceil(wanted), dim, rank + 1)
     basis = np.zeros((steps, dim))
@@ -211,8 +202,7 @@ class SquareParts:
 
 
 def square_parts(loss: RowAverage, w: np.ndarray) -> SquareParts:
-    """Return the parts of F at `w` (d,); the rows of `loss` count as the data. Bounds hold in any
-    order of a block's sums: m terms lose at most gamma_m of their sizes."""
+    """Return the parts of F at `w` (d,); in any order m terms lose at most gamma_m."""
     (n, d), side, size = loss.X.shape, loss.positive.astype(int), np.abs(w)
     score, slip = np.empty(n), np.empty(n)
     shift, far = np.zeros((2, d)), np.zeros((2, d))
@@ -285,10 +275,9 @@ def _blocks(loss: RowAverage) -> Iterator[tuple[slice, np.ndarray | sp.csr_matri
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """delta (d,) and Sigma (d, d) of the two classes. size (d,), where known, is the largest
-    absolute value of each feature before centring: what is smaller than its rounding says nothing.
-    What rounding has cost, in the features' own units: entry (d,) bounds the error in an entry of
-    the centred rows, mean (d,) is the largest of what the two class means have lost."""
+    """delta (d,) and Sigma (d, d) of the two classes; size (d,), where known, the largest absolute
+    value of each feature. Entry (d,) bounds the error in an entry of the centred rows, mean (d,) is
+    the largest of what the two class means have lost."""
 
     delta: np.ndarray
     sigma: np.ndarray
@@ -313,10 +302,9 @@ def moments(
 def row_moments(
     average: RowAverage, columns: np.ndarray | None = None, offset: np.ndarray | None = None
 ) -> Moments:
-    """Return delta and Sigma of a loss that is given as an average over rows. [SHT, eq. (4)] A
-    difference of two floats is right to one unit of itself. So an entry x less the offset, less the
-    computed class mean, is off by a unit of either difference, however large x is; that the mean is
-    off too is the same for all rows of a class, and is measured: `Moments.mean`."""
+    """Return delta and Sigma of a loss that is given as an average over rows. [SHT, eq. (4)] An
+    entry less the computed class mean is off by a unit of either difference; that the mean is off
+    too is the same for all rows of a class, and is measured: `Moments.mean`."""
     columns = np.arange(average.dim) if columns is None else np.asarray(columns)
     means, n = average.means[:, columns], average.mass.size
     sigma = np.zeros((columns.size, columns.size))
@@ -348,14 +336,10 @@ class MomentError:
 
 
 def moment_error(n: int, entry: float, mean: float = 0.0, distance: float = 0.0) -> MomentError:
-    """Return bounds of the rounding in `row_moments`, after division by the features' scales.
-
-    A sum over rows is off by chain times the sum of the sizes, which is at most one (Cauchy and
-    Schwarz; the masses of a class add up to one). An error e of the entries changes Sigma_jk by
-    at most e (sum of mass |x_j| + the same of k) + 2 e^2, the sums at most sqrt(2). A class mean
-    that is off by s takes s_j s_k off Sigma in each class, and s is in delta already, but for the
-    rounding of its own sum.
-    """
+    """Return bounds of the rounding in `row_moments`, after division by the features' scales. A sum
+    over rows is off by chain times at most one. An error e of the entries changes Sigma_jk by at
+    most 2 sqrt(2) e + 2 e^2; a mean off by s takes s_j s_k off it in each class, and s is in delta,
+    but for the rounding of its own sum."""
     block = _block(n)
     # Masses are quotients by a sum in the long format.
     chain = gamma(block + math.ceil(n / block) + 16) + gamma(n + 2, LONG_UNIT) + 2 * UNIT

@@ -69,9 +69,8 @@ class SupportOptimum:
 
 class SupportLoss:
     """F and its minima on supports, from the moments; nothing here is a bound. Features are divided
-    by `scale` (d,) to have variance one within the classes. `scaled_sigma` (d, d) has the penalty
-    in it and one or zero on its diagonal; features that are not `informative` (d,) are the same
-    constant in both classes."""
+    by `scale` (d,) to have variance one; `scaled_sigma` has the penalty in it. Features that are
+    not `informative` are one constant."""
 
     def __init__(self, moments: Moments, lam: float = 0.0):
         delta, sigma = np.asarray(moments.delta), np.asarray(moments.sigma)
@@ -116,9 +115,8 @@ class SupportLoss:
         return SupportOptimum(factor.support, factor.q, 1 / (1 + factor.q), w)
 
     def additions(self, support: Iterable[int], end: float = np.inf) -> np.ndarray:
-        """Return F*(S with i) for each feature i: (d,). F*(S) itself where i is in S. Features that
-        hardly vary when S is known are looked at one by one, up to the time `end`
-        (`time.perf_counter`); then they count as F*(S)."""
+        """Return F*(S with i) for each feature i: (d,); F*(S) where i is in S. Features that hardly
+        vary when S is known are looked at one by one, up to the time `end`."""
         factor = self._factor(_check_support(support, self.dim))
         if np.isinf(factor.q):
             return np.zeros(self.dim)
@@ -141,7 +139,7 @@ class SupportLoss:
 
     def swaps(self, support: Iterable[int], end: float = np.inf) -> np.ndarray:
         """Return F*(S without S_j, with i) for each place j in sorted S and feature i: (s, d). NaN
-        where i is already in S, and for places j not evaluated before the time `end`."""
+        where i is in S, or j was not evaluated before the time `end`."""
         chosen, sigma = _check_support(support, self.dim), self.scaled_sigma
         factor, s, d = self._factor(chosen), chosen.size, self.dim
         values, sure = np.ones((s, d)), np.zeros(s, dtype=bool)  # which rows have their digits
@@ -266,12 +264,8 @@ def screened(loss: SupportLoss) -> np.ndarray:
 
 
 def pair_blocks(loss: SupportLoss, used: np.ndarray) -> Iterator[tuple[np.ndarray, ...]]:
-    """Yield places a < b in `used`, q of the two features, and 1 - |correlation|, in blocks.
-
-        q = (delta_a^2 + delta_b^2 - 2 rho delta_a delta_b) / (1 - rho^2)
-
-    Where 1 - |rho| is below `UNCLEAR`, or a feature does not vary, q is -inf and the last is zero.
-    """
+    """Yield places a < b in `used`, q of the two features, (delta_a^2 + delta_b^2 - 2 rho delta_a
+    delta_b) / (1 - rho^2), and 1 - |rho|; -inf and zero where floats tell too little."""
     delta, varies = loss.scaled_delta[used], np.diag(loss.scaled_sigma)[used] > 0
     step = max(1, (1 << 18) // max(used.size, 1))  # pairs of features in one block
     for low in range(0, used.size - 1, step):
@@ -303,9 +297,8 @@ def best_pairs(loss: SupportLoss, count: int, end: float = np.inf) -> list[np.nd
 def good_support(
     loss: SupportLoss, k: int, starts: Iterable[Iterable[int]] = (), end: float = np.inf
 ) -> SupportOptimum:
-    """Return the best result of swaps from several starts, as many as time allows. They are those
-    given, the largest mean differences, the greedy choice, and the greedy choices that begin with
-    the best pairs."""
+    """Return the best result of swaps from several starts, as time allows: those given, the largest
+    mean differences, the greedy choice, and those that begin with the best pairs."""
     best, ways = swap_descent(loss, screened(loss)[:k], end=end), [*starts]
     # 8: number of best pairs of features tried as starts
     pairs = best_pairs(loss, 8, end) if k >= 2 and time.perf_counter() < end else []
@@ -331,10 +324,9 @@ class Diagonal:
 
 
 def certified_diagonal(sigma: np.ndarray) -> Diagonal | None:
-    """Return D > 0 with sigma - D positive semidefinite, or None where there is next to none. D is
-    a multiple of what remains of each variance when the other features are known. That it is below
-    sigma is proved by a Cholesky factorisation: where it runs to its end, the matrix is above
-    -gamma_{s+1} times its trace. [Rump 2006, "Verification of positive definiteness"]"""
+    """Return D > 0 with sigma - D positive semidefinite, or None where there is next to none: a
+    multiple of what remains of each variance when the others are known, proved by a Cholesky
+    factorisation. [Rump 2006, "Verification of positive definiteness"]"""
     side = len(sigma)
     try:
         inverse = scipy.linalg.cho_solve(scipy.linalg.cho_factor(sigma), np.eye(side))
@@ -361,9 +353,8 @@ def certified_diagonal(sigma: np.ndarray) -> Diagonal | None:
 
 def cholesky_slip(rest: np.ndarray, tried: np.ndarray) -> float:
     """Return how far below zero an eigenvalue of sigma - diag(tried) may be, and what D loses. A
-    Cholesky factorisation of `rest` that runs to its end, in floats, proves that its eigenvalues
-    are above -c / (1 - c) times its trace, c = gamma_{s+1}. [Rump 2006] The diagonal of `rest` is
-    off by a unit of itself, and so is what is left of `tried` by one of that."""
+    Cholesky factorisation that ends proves eigenvalues above -c / (1 - c) times the trace, c =
+    gamma_{s+1} [Rump 2006]; the diagonal, and so `tried`, is off by a unit."""
     side, trace = len(rest), float(np.maximum(np.diag(rest), 0.0).sum())
     return 1.001 * gamma(side + 2) * trace + 2 * UNIT * float(tried.max())
 
@@ -396,9 +387,9 @@ def whole_ceilings(sigma: np.ndarray, delta: np.ndarray) -> tuple[np.ndarray, np
 
     With the computed eigenvectors V and values l, G = V'V - I and R = sigma V - V diag(l),
 
-        least eigenvalue of sigma  >=  (min l - |G| max l - |V| |R|) / (1 + |G|)
+        least eigenvalue of sigma  >=  (min l - |G| max l - |V| |R|) / (1 + |G|)   if above 0,
 
-    where the right side is positive: V'sigma V = diag(l) + G diag(l) + V'R, and |V|^2 <= 1 + |G|.
+    since V'sigma V = diag(l) + G diag(l) + V'R, and |V|^2 <= 1 + |G|.
     """
     size = delta.shape[-1]
     if size == 0:
@@ -422,10 +413,8 @@ def whole_ceilings(sigma: np.ndarray, delta: np.ndarray) -> tuple[np.ndarray, np
 def objective_floor(
     q: float | np.ndarray, k: int, least: float | np.ndarray, error: MomentError
 ) -> np.ndarray:
-    """Return the F* that no support with this bound of q comes below, moments' rounding included.
-    Sigma_SS of the data is at least (1 - h) times the computed one, h = k error.sigma / least, and
-    delta_S is off by at most sqrt(k) error.delta, so that q_S of the data is at most (sqrt(q) +
-    sqrt(k) error.delta / sqrt(least))^2 / (1 - h)."""
+    """Return the F* that no support with this bound of q comes below, moments' rounding included:
+    q_S <= (sqrt(q) + sqrt(k / least) error.delta)^2 / (1 - h), h = k error.sigma / least."""
     c, h = rounding_of_floor(k, least, error)
     root = np.sqrt(np.maximum(q, 0.0)) + c
     floor = (1 - 8 * UNIT) / (1 + root * root / (1 - h) * (1 + 8 * UNIT))
@@ -435,8 +424,7 @@ def objective_floor(
 def rounding_of_floor(
     k: int, least: float | np.ndarray, error: MomentError
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return c and h of `objective_floor`: q of the data is at most (sqrt(q) + c)^2 / (1 - h). h is
-    at most one half; there it says that nothing is known."""
+    """Return c and h <= 1/2 of `objective_floor`: q of the data <= (sqrt(q) + c)^2 / (1 - h)."""
     least = np.asarray(least, dtype=float)
     h = np.minimum(k * error.sigma / least * (1 + 4 * UNIT), 0.5)
     return np.sqrt(k / least) * error.delta * (1 + 4 * UNIT), h
@@ -453,9 +441,8 @@ def objective_ceiling(loss: SupportLoss, w: np.ndarray, error: MomentError) -> f
 
 @dataclass(frozen=True, eq=False)
 class SupportBounds:
-    """What is proved about F on the supports of given rows; `loss` enters no bound. `error` is that
-    of the moments, on features that are neither `silent` (constant on all rows) nor `blurred`
-    (floats tell too little about them). `tol` decides what rounding is too much."""
+    """What is proved about F on the supports of given rows; `loss` enters no bound. `error` is for
+    features neither `silent` (constant) nor `blurred`; `tol` decides what rounding is too much."""
 
     loss: SupportLoss
     error: MomentError
@@ -572,8 +559,8 @@ def _constant(
 
 
 def sparse_floor(average: RowAverage, k: int) -> float:
-    """Return a lower bound of F over all weights with at most k nonzeros, without a search. Zero,
-    which holds for any F, where the features are dependent, or too many: more than 500."""
+    """Return a lower bound of F over all weights with at most k nonzeros, without a search; zero
+    where the features are dependent or too many."""
     n, d = average.mass.size, average.dim
     if d > LARGEST_SIDE or n * d * d > LARGEST_WORK:
         return 0.0
@@ -585,8 +572,8 @@ def sparse_floor(average: RowAverage, k: int) -> float:
 
 
 def objective_above(average: RowAverage, w: np.ndarray) -> float:
-    """Return an upper bound of F(w), rounding included, from the features that w uses. A looser
-    one, from a single look at each row, where their moments would take too long."""
+    """Return an upper bound of F(w), rounding included, from the features that w uses; a looser one
+    where their moments would take too long."""
     used = np.flatnonzero(w)
     average, w = average.among(used), w[used]
     if average.mass.size * used.size**2 <= LARGEST_WORK:

@@ -1,7 +1,7 @@
 """Branch and bound for the best k features: leaps and bounds with a relaxation's bounds. [SHT, (3)]
 
 A node says of each feature whether it is in, out or a candidate. The open nodes wait in a heap, the
-one of lowest bound first. So whenever the search stops, this bound holds for all supports.
+one of lowest bound first: whenever the search stops, this bound holds for all supports.
 
     push the root: every feature is a candidate
     until the heap is empty, upper - lower <= tol, or the time is up:
@@ -11,11 +11,9 @@ one of lowest bound first. So whenever the search stops, this bound holds for al
             if its features are nearly dependent or blurred: split it on one, for it has no bound
             else: dive below it, depth first, for a while; push what the dive leaves
 
-The dive is compiled. The supports of a node are the S of k features between I, those that are in,
-and T, the candidates as well; the bound of q_S over them is that of `square_loss/support.py` at
-w = Sigma_TT^-1 delta_T. The residual r is computed afresh each time, so that the bound holds for
-any errors of w and of the inverse. Sorts, sums and copies are loops: numpy's forms, and `solve`,
-take the compiler seconds each.
+The dive is compiled. The bound of q_S over the supports of a node is that of
+`square_loss/support.py` at w = Sigma_TT^-1 delta_T, its residual computed afresh. Sorts, sums and
+copies are loops: numpy's forms, and `solve`, take the compiler seconds each.
 """
 
 from __future__ import annotations
@@ -204,8 +202,7 @@ class SubsetSearch(Search):
         floor: float,
     ) -> Opened:  # fmt: skip
         """Branch on the feature that takes most part in a dependence, or is known least. A node
-        whose features inside are dependent exactly, with a finite q, is left out: some optimum has
-        independent features, and the way down to it has only these inside."""
+        whose features inside are dependent exactly is left out: some optimum has none such."""
         if inside.size:
             own = self.loss.scaled_sigma[np.ix_(inside, inside)]
             # Floats hardly tell that what is inside is independent.
@@ -319,8 +316,7 @@ def _target(q, tol, c, h):
 @compiled
 def _settle(data, state, A, w, members, size, k, bound, target, work):
     """Put features in or out as long as the bound decides about them. Returns how many are not out,
-    how many are in, the node's bound, and the largest of what was ruled out on the way. It may stop
-    at any point, and does where no work[0] is left."""
+    how many are in, the node's bound, and the largest of what was ruled out; it may stop early."""
     cost, ordered, closed = np.empty(size), np.empty(size), 0.0
     while True:
         fixed, before = 0, size
@@ -380,14 +376,12 @@ def _likeliest(state, A, w, members, size, missing, index):
 def dive(data, start, inverse, k, best, tol, max_nodes, n_slots, most, c, h):
     """Search below one node, depth first, until nothing is left or `max_nodes` nodes are opened.
 
-    `data` holds Sigma, delta and D below Sigma on the features of `start` (d,), the node: more than
-    k that are not `OUT`, fewer than k `IN`; `inverse` is Sigma's on the former. `best` is q of the
-    best known support, and what is lower in F by less than `tol` need not be found. What is beyond
-    `max_nodes`, `n_slots` levels and about `most` multiplications is given back; unless c and h of
-    `rounding_of_floor` are zero, good supports are given back as nodes too.
-
-    Returns the support found, (k,), or (0,) where none is better; a number that q of no support
-    that was ruled out or looked at exceeds; states and bounds of what is left; nodes opened.
+    `data` holds Sigma, delta and D below Sigma on the features of `start` (d,), the node; `inverse`
+    is Sigma's on those not `OUT`. `best` is q of the best known support; what is lower in F by less
+    than `tol` need not be found. What is beyond `max_nodes`, `n_slots` levels and about `most`
+    multiplications is given back, and unless c and h of `rounding_of_floor` are zero, good supports
+    as nodes too. Returns the support found, (k,) or (0,); a number that q of no support that was
+    ruled out or looked at exceeds; states and bounds of what is left; nodes opened.
     """
     s0 = inverse.shape[0]
     slots, slot_w = np.empty((n_slots, s0, s0)), np.zeros((n_slots, s0))

@@ -1,9 +1,8 @@
 """The one door for data and parameters: all become float64 here, once, or are refused.
 
-A certificate is about the numbers that were computed with. So what would be rounded (time stamps in
-nanoseconds, whole numbers beyond 2^53, the long format) or dropped (imaginary parts, what is under
-a mask) is refused. Decimal text and fractions mean the nearest float64. The caller's data are never
-written to, and what may change meanwhile (data on disk) or has no one form (sparse) is copied.
+A certificate is about the numbers that were computed with. So what would be rounded or dropped is
+refused; decimal text and fractions mean the nearest float64. The caller's data are never written
+to, and what may change meanwhile (on disk) or has no one form (sparse) is copied.
 """
 
 from __future__ import annotations
@@ -77,9 +76,8 @@ def _lost(given: np.ndarray, held: np.ndarray) -> np.ndarray:
 
 
 def loses_digits(given: Any, held: float) -> bool:
-    """Return whether a number or its text is not what the float64 `held` made of it is. Text and
-    decimals mean the nearest float64 where they are smaller than 2^53, and so does text with an
-    exponent; beyond that they are taken for whole numbers that have to be kept."""
+    """Return whether a number or its text is not what the float64 `held` made of it is. Decimals
+    below 2^53 and text with an exponent mean the nearest float64; others are to be kept."""
     if isinstance(given, str | bytes):
         text = given.decode() if isinstance(given, bytes) else given
         if not (EXACT <= abs(held) < np.inf) or "e" in text.lower():
@@ -109,8 +107,7 @@ def check_labels(y: object, name: str = "y") -> np.ndarray:
 
 
 def check_one_type(parts: Mapping[str, np.ndarray], what: str) -> None:
-    """Raise `InputError` unless arrays to be joined are of one type: text, or one of numpy's.
-    Joined as float64, the int64 2^53 + 1 and the uint64 2^53 would become one label."""
+    """Raise `InputError` unless arrays to be joined are of one type, so that labels stay apart."""
     seen: dict[str, str] = {}
     for name, part in parts.items():
         seen.setdefault("text" if part.dtype.kind in "OUS" else str(part.dtype), name)
@@ -233,8 +230,7 @@ def on_disk(array: np.ndarray) -> bool:
 
 
 def check_matrix(X: object, name: str = "X") -> np.ndarray | sp.csr_matrix:
-    """Return X as float64: dense, or CSR in canonical form. Sparse input is copied, and so are data
-    on disk, which may change; a dense float64 array in memory is returned as it is."""
+    """Return X as float64: dense, or CSR in canonical form; copied if sparse or on disk."""
     if sp.issparse(X):
         matrix: Any = canonical(X, name)
         values = matrix.data
@@ -333,8 +329,7 @@ def check_number(
 
 
 def check_count(name: str, value: object, low: int = 1) -> int:
-    """Return `value` as a whole number of at least `low`, or raise `InputError`. Beyond 2^62 none
-    can be counted up to, and int64 does not hold twice as many."""
+    """Return `value` as a whole number of at least `low`, at most 2^62; or raise `InputError`."""
     if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < low:
         raise InputError(f"{name} must be a whole number >= {low}, not {brief(value)}")
     if int(value) > 2**62:  # largest count

@@ -1,9 +1,7 @@
 """One place that compiles: cached on disk where a cache folder can be written, else without.
 
-Compiling takes seconds, and a first answer should not wait for it. So a loop may come with a plain
-form, made of numpy's passes, which returns the same bits. The plain form answers until it has cost
-half a second; the compiled one takes over then. Whoever needs one answer never compiles. Since the
-bits are the same, no result depends on when this happens.
+A loop may come with a plain form of numpy's passes, which returns the same bits. It answers until
+it has cost as much as compiling; the compiled form takes over then.
 """
 
 from __future__ import annotations
@@ -28,8 +26,7 @@ _SPENT = [0.0]
 
 
 class Loop:
-    """A function that is compiled once its plain form has cost as much as compiling. Calling it
-    calls the compiled form, or the plain one as long as that is the cheaper choice."""
+    """A function that is compiled once its plain form has cost as much as compiling."""
 
     def __init__(self, function: Callable[..., Any], plain: Callable[..., Any] | None = None):
         self.function, self.plain = function, plain
@@ -83,8 +80,7 @@ class Loop:
 
 
 def compiled(function: Function) -> Function:
-    """Return `function` compiled at its first call, so that importing stays light. No fast-math:
-    the certificates rely on every rounding being the one that is written."""
+    """Return `function` compiled at its first call; without fast-math, as every rounding counts."""
     return cast(Function, Loop(function))
 
 

@@ -1,9 +1,4 @@
-"""Bounds on floating-point error, for certificates that hold in exact arithmetic too; and exact
-arithmetic itself.
-
-Every finite float is a whole number times a power of two, so sums and products of floats need no
-rounding: they are Python integers with a common exponent. Exact results are rounded outward.
-"""
+"""Bounds on floating-point error, and exact arithmetic: floats as integers with an exponent."""
 
 from __future__ import annotations
 
@@ -30,8 +25,8 @@ def is_long(values: np.ndarray) -> bool:
 
 @dataclass(frozen=True)
 class Bound:
-    """A computed number and a bound of its error: the true one is between `low` and `high`. Where
-    the number is an upper bound by itself, it may exceed the true one by `excess` more."""
+    """A computed number and a bound of its error: the true one is between `low` and `high`. An
+    upper bound may exceed the true one by `excess` more."""
 
     value: float
     error: float
@@ -73,7 +68,7 @@ def gamma_sum(n: float) -> float:
 
 def short_sum(values: np.ndarray) -> np.floating:
     """Return the sum of (n,) values, no term of which passes through more than `short_chain(n)`
-    additions: the order of `numpy.sum`, its own affair, is left only in sums of 32 terms."""
+    additions: `numpy.sum` adds only 32 terms."""
     while values.size > _FEW:
         whole = values.size // _FEW * _FEW
         heads = values[:whole].reshape(_FEW, -1).sum(axis=0)
@@ -97,8 +92,7 @@ def running_sum(values: np.ndarray) -> np.ndarray:
 
 
 def remaining_sum(values: np.ndarray) -> np.ndarray:
-    """Return sums of the last n, n - 1, ..., 0 values: added up, not subtracted from the whole. All
-    terms are >= 0, so each sum keeps its relative accuracy however small it is."""
+    """Return sums of the last n, ..., 0 values >= 0, added up: each keeps its relative accuracy."""
     return running_sum(values[::-1])[::-1]
 
 
@@ -107,8 +101,8 @@ CHAIN = 256  # rows summed plainly before their sum is added with compensation
 
 @dataclass(eq=False)
 class Pull:
-    """A sum of c_i x_i, `total` + `carry`: added up with compensation, and with its bounds. `size`
-    is at least the sum of |c_i| |x_i|, `slip` bounds what rounded before sums were added up."""
+    """A sum of c_i x_i, `total` + `carry`: added up with compensation. `size` is at least the sum
+    of |c_i| |x_i|, `slip` bounds what rounded before sums were added up."""
 
     total: np.ndarray
     carry: np.ndarray
@@ -137,8 +131,7 @@ class Pull:
         self.slip += gamma(CHAIN + 8) * size
 
     def add_columns(self, centred: np.ndarray, c: np.ndarray, sizes: np.ndarray) -> None:
-        """Add sum_i c_i x_i of a block of rows that lie as columns (dim, m), centred already.
-        `sizes` (m,) are at least |c_i|, more where c is itself a difference."""
+        """Add sum_i c_i x_i of centred rows as columns (dim, m), |c_i| <= `sizes` (m,)."""
         size = float(sizes @ np.sqrt(np.einsum("ij,ij->j", centred, centred)))
         parts = np.add.reduceat(centred * c, np.arange(0, c.size, CHAIN), axis=1)
         self.add(parts.T, size, c.size)

@@ -1,9 +1,8 @@
 """How many threads: one for the linear algebra of small matrices, all for long passes over rows.
 
-A library of linear algebra divides even small products among all processors. Its threads then wait
-for each other, and where the processors have other work, by far the longest for that.
-
-A pass over many rows is divided here, into parts that do not depend on the number of threads.
+A library of linear algebra divides even small products among all processors, whose threads then
+wait for each other. A pass over many rows is divided here, into parts that do not depend on the
+number of threads.
 """
 
 from __future__ import annotations
@@ -39,15 +38,13 @@ _LIMIT: Any = None
 
 @functools.lru_cache(maxsize=1)
 def _controller(modules: int) -> ThreadpoolController:
-    """Return the controller of the libraries that are loaded: looking for them takes a while. The
-    number of modules only tells the cache when there may be others."""
+    """Return the controller of the loaded libraries, cached until there may be other modules."""
     return ThreadpoolController()
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Within, linear algebra uses one thread, in all threads of the process. The former number
-    comes back when the last of several blocks that overlap has ended."""
+    """Within, linear algebra uses one thread, in all threads of the process."""
     global _INSIDE, _LIMIT
     with _LOCK:
         if _INSIDE == 0:
@@ -63,13 +60,9 @@ def one_thread() -> Iterator[None]:
 
 
 def small_in_one_thread(work: Callable[P, T]) -> Callable[P, T]:
-    """Let `work` run within `one_thread` if its matrix is small, and `at_most` its `n_jobs`.
-
-    Where `n_jobs` is given it is the passes over rows that share so many threads; the linear
-    algebra takes one, whose numbers would depend on how many it has. The matrix is the first
-    argument of two dimensions, or its kernel matrix; `kernel`, `n_landmarks` and `n_jobs` are
-    keywords, or attributes of the `self` of a method.
-    """
+    """Let `work` run within `one_thread` if its matrix is small, and `at_most` its `n_jobs`. The
+    matrix is the first argument of two dimensions, or its kernel matrix; `kernel`, `n_landmarks`
+    and `n_jobs` are keywords, or attributes of the `self` of a method."""
     is_method = "self" in inspect.signature(work).parameters
 
     @functools.wraps(work)
@@ -124,8 +117,7 @@ def check_jobs(n_jobs: object) -> int | None:
 
 
 def workers(numbers: int) -> int:
-    """Return how many threads a pass over so many numbers takes: what the caller asked for, else as
-    many as pay, within the processors and the bounds already set."""
+    """Return how many threads a pass over so many numbers takes: what was asked, else what pays."""
     asked = _ASKED.get()
     if asked is not None:
         return asked
