@@ -26,17 +26,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, cast
 
 import numpy as np
 import scipy.linalg
-import scipy.sparse as sp
 
 from .errors import InputError, TooLargeError
 from .pairs.all_pairs import AllPairs, PairList
-from .spaces.factor import SQUARE_LIMIT, Lift, rows_of
+from .spaces.factor import FEATURE_NUMBERS, SQUARE_LIMIT, Lift, rows_of
 from .spaces.kernels import Kernel
-from .spaces.rows import Rows, Space, squared
+from .spaces.rows import Rows, Space
 from .tools.arrays import check_choice, check_number
 from .tools.rounding import UNIT, Bound, gamma
 
@@ -134,86 +132,29 @@ def whitened(space: Rows, scatter: ClassScatter, structure: float) -> Rows:
     if structure == 0:
         return space
     L = whitener(space, scatter, structure)
+    if space.is_sparse and space.n * space.dim > FEATURE_NUMBERS:
+        raise TooLargeError(
+            f"the structure makes {space.n} sparse rows of {space.dim} features dense, and "
+            f"{FEATURE_NUMBERS} numbers are the most: keep fewer rows or features, or leave the "
+            "structure out"
+        )
     try:
-        if isinstance(space.X, np.ndarray):
-            return DenseWhitened(space.X, L)
-        return SparseWhitened(space, L)
+        return Whitened(space.X if isinstance(space.X, np.ndarray) else space.dense(), L)
     except InputError:  # the rows given are fine, and whitened ones are never longer
         raise _too_large(structure) from None
 
 
-class DenseWhitened(Rows):
+class Whitened(Rows):
     """F L^{-T} as dense rows."""
 
     def __init__(self, X: np.ndarray, L: np.ndarray):
         self.L = L
-        super().__init__(np.ascontiguousarray(self.solved(X.T).T), check=False)
-
-    def solved(self, values: np.ndarray) -> np.ndarray:
-        """Return L^{-1} values."""
-        return scipy.linalg.solve_triangular(self.L, values, lower=True)
+        rows = scipy.linalg.solve_triangular(L, X.T, lower=True).T
+        super().__init__(np.ascontiguousarray(rows), check=False)
 
     def to_input(self, w: np.ndarray) -> np.ndarray:
         """Return L^{-T} w, the weights of the original features."""
         return scipy.linalg.solve_triangular(self.L, w, lower=True, trans="T")
-
-
-class SparseWhitened(DenseWhitened):
-    """F L^{-T} as an operator: the rows stay sparse. Solving with L errs by at most gamma_d |L| |x|
-    before L^{-1}, and L^{-1} never lengthens, since L L' >= I (`stretch` allows for the rounding in
-    L)."""
-
-    def __init__(self, space: Rows, L: np.ndarray):
-        self.base, self.L = space, L
-        self.n, self.dim = space.n, space.dim
-        lost = gamma(self.dim + 2) * float((L * L).sum())
-        if lost >= 0.5:
-            raise InputError("the identity is lost in rounding next to the structure")
-        self.stretch = float(1 / np.sqrt(1 - lost))
-        self.offset = self.solved(space.offset)
-        self.norms, self.reach = self.stretch * space.norms, self.stretch * space.reach
-        # An operator and no matrix: code that indexes rows fails here.
-        self.X = self.raw = cast(
-            Any,
-            sp.linalg.LinearOperator(
-                (self.n, self.dim),
-                matvec=lambda w: space.X @ self.to_input(np.ravel(w)),
-                rmatvec=lambda c: self.solved(space.X.T @ np.ravel(c)),
-                dtype=float,
-            ),
-        )
-
-    def scores(self, w: np.ndarray) -> np.ndarray:
-        return self.base.scores(self.to_input(w))
-
-    def score_error(self, w: np.ndarray) -> np.ndarray:
-        v = self.to_input(w)
-        return self.base.score_error(v) + self._slip(v)
-
-    def careful_scores(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        v = self.to_input(w)
-        scores, error = self.base.careful_scores(v)
-        return scores, error + self._slip(v)
-
-    def _slip(self, v: np.ndarray) -> np.ndarray:
-        """Return what the solution v of L'v = w is off by, seen by each row."""
-        size = float(np.linalg.norm(np.abs(self.L).T @ np.abs(v)))
-        return gamma(2 * self.dim + 8) * size * self.norms
-
-    def pull(self, c: np.ndarray) -> np.ndarray:
-        return self.solved(self.base.pull(c))
-
-    def pull_error(self, c: np.ndarray) -> float:
-        """Return the base's bound, and that of the solution of L g = F'c."""
-        size = float(np.linalg.norm(np.abs(self.L) @ np.abs(self.pull(c))))
-        return self.stretch * (self.base.pull_error(c) + gamma(2 * self.dim + 8) * size)
-
-    def dual_norm2(self, c: np.ndarray) -> Bound:
-        return squared(self.norm2(self.pull(c)), self.pull_error(c), gamma(self.dim + 4))
-
-    def rows(self, index: np.ndarray) -> np.ndarray:
-        chosen = cast(Any, self.base.rows(index)).toarray() - self.base.offset
-        return self.solved(chosen.T).T
 
 
 class Structured(Space):
