@@ -101,8 +101,6 @@ class IncompleteROCSVM(AUCClassifier):
     All others as in `ROCSVM`.
     """
 
-    _apart = True
-
     lam: float = 1e-3
     _: KW_ONLY
     n_pairs: str | int = "n"

@@ -365,7 +365,8 @@ class FoldedData:
         elif request.kernel != "linear" and n <= SHARED_ROWS:
             self.gram = Gram.of_kernel(kernel_of(request, rows), rows)
         self.rows, self.positive, self.order, self.event = rows, positive, order, event
-        self.maker = pairs
+        self.maker, ranked = pairs, order is not None and event is None
+        self.queries: np.ndarray | None = order.group if ranked and order is not None else None
 
     def grid(self, request: Request, n_lams: int) -> np.ndarray:
         """Return the default grid, that of all rows."""
@@ -393,11 +394,6 @@ class FoldedData:
     def pairs(self, index: np.ndarray) -> OrderedPairs | None:
         """Return the ordered pairs of the named rows; None where all pairs of classes are meant."""
         return None if self.order is None else self.order.among(self.used(index))
-
-    @property
-    def queries(self) -> np.ndarray | None:
-        """The queries of the rows, as whole numbers; None where there are none."""
-        return None if self.order is None or self.event is not None else self.order.group
 
     def asked(self, index: np.ndarray, request: Request) -> tuple[Any, np.ndarray | None, Request]:
         """Return the named rows, their labels, and the request over their pairs."""

@@ -125,7 +125,15 @@ def _dual(problem: Problem, witness: Minorant, careful: bool) -> Bound:
     l2, found = problem.penalty.l2, Bound(0.0, 0.0)
     shrunk = _shrunk_dual(problem, witness, careful)
     if l2 > 0:
-        square = _squared_distance(problem, witness, careful)
+        penalty, space = problem.penalty, problem.space
+        if careful and type(penalty) is Ridge and space.given is not None:  # column by column
+            given = witness.c, witness.deficiency, witness.c_error, witness.c_relative
+            square = space.given.careful_norm2(*given)
+        else:
+            far = (penalty.distance if careful else penalty.quick_distance)(space, witness.c)
+            paid = far.value + space.reach * witness.deficiency
+            slip = far.error + space.reach * witness.c_error
+            square = Bound(paid**2, slip * (2 * paid + slip))
         size = square.value / (2 * l2)
         rounding = witness.value_error + square.error / (2 * l2)
         rounding = (rounding + gamma(10) * (abs(witness.value) + size)) * (1 + gamma(16))
@@ -134,19 +142,6 @@ def _dual(problem: Problem, witness: Minorant, careful: bool) -> Bound:
     if shrunk is not None and (l2 == 0 or shrunk.low > found.low):
         found = shrunk
     return found if np.isfinite(found.value + found.error) else Bound(0.0, 0.0)
-
-
-def _squared_distance(problem: Problem, witness: Minorant, careful: bool) -> Bound:
-    """Return dist(pull(c), C)^2, what is missing in c included, and its rounding."""
-    penalty, space = problem.penalty, problem.space
-    if careful and type(penalty) is Ridge and space.given is not None:  # column by column
-        given = witness.c, witness.deficiency, witness.c_error, witness.c_relative
-        return space.given.careful_norm2(*given)
-    distance = penalty.distance if careful else penalty.quick_distance
-    found = distance(space, witness.c)
-    paid = found.value + space.reach * witness.deficiency
-    slip = found.error + space.reach * witness.c_error
-    return Bound(paid**2, slip * (2 * paid + slip))
 
 
 def _shrunk_dual(problem: Problem, witness: Minorant, careful: bool) -> Bound | None:

@@ -137,7 +137,7 @@ class AUCClassifier(ClassifierMixin, Estimator, ABC):
     """Base of the estimators: a score, linear unless a subclass overrides `_scores`, and a cut. The
     larger label, `classes_[1]`, is the positive one."""
 
-    _apart: ClassVar[bool] = False  # whether `_train_apart` trains on rows in partitions
+    _train_apart: ClassVar[Any] = None  # trains on rows in partitions, and returns the weights
 
     _: KW_ONLY
     threshold: str | Rule = "equal-error"
@@ -161,7 +161,7 @@ class AUCClassifier(ClassifierMixin, Estimator, ABC):
     ) -> None:
         """Do what `fit` promises, but for the warning."""
         self._check_parameters()
-        if not (self._apart and in_partitions(X)):
+        if self._train_apart is None or not in_partitions(X):
             self._train(self._check_fit(X, y, sample_weight, qid), callback)
             return
         get_rule(self.threshold)
@@ -182,10 +182,6 @@ class AUCClassifier(ClassifierMixin, Estimator, ABC):
     @abstractmethod
     def _train(self, data: TrainingRows, callback: Progress | None) -> None:
         """Train on the checked rows and set all attributes."""
-
-    def _train_apart(self, rows: PartitionedRows, callback: Progress | None) -> np.ndarray:
-        """Train on rows in partitions, and return the weights."""
-        raise NotImplementedError
 
     def decision_function(self, X: object) -> np.ndarray:
         """Return the scores plus the intercept: (n,); > 0 where `predict` says `classes_[1]`."""

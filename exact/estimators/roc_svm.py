@@ -44,8 +44,6 @@ from .base import (
 class ExactClassifier(QueryClassifier):
     """Base of the classifiers solved with proof: every parameter but lam."""
 
-    _apart = True
-
     _: KW_ONLY
     kernel: str | Kernel = "linear"
     gamma: float | None = None

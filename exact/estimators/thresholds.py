@@ -126,9 +126,8 @@ def threshold_for_sensitivity(
 ) -> float:
     """Return the highest cut with at least this sensitivity. [ScalingUp, Section 2.2]"""
     check_number("sensitivity", sensitivity, 0, 1, closed="high")
-    least = sensitivity - SLACK
     cuts = all_cuts(scores, positive, weight)
-    return float(cuts.at[np.flatnonzero(cuts.sensitivity >= least)[-1]])
+    return float(cuts.at[np.flatnonzero(cuts.sensitivity >= sensitivity - SLACK)[-1]])
 
 
 def threshold_for_specificity(
@@ -140,9 +139,8 @@ def threshold_for_specificity(
 ) -> float:
     """Return the lowest cut with at least this specificity. [ScalingUp, Section 2.2]"""
     check_number("specificity", specificity, 0, 1, closed="high")
-    least = specificity - SLACK
     cuts = all_cuts(scores, positive, weight)
-    return float(cuts.at[np.flatnonzero(cuts.specificity >= least)[0]])
+    return float(cuts.at[np.flatnonzero(cuts.specificity >= specificity - SLACK)[0]])
 
 
 RULES: dict[str, Rule] = {

@@ -74,18 +74,6 @@ def survival_key(times: np.ndarray, seen: np.ndarray) -> np.ndarray:
     return -(2.0 * rank + ~seen)
 
 
-def uncensored(times: np.ndarray, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the different times and the Kaplan-Meier estimate G of being uncensored beyond them;
-    at equal times events come before censoring."""
-    kinds, place = np.unique(times, return_inverse=True)
-    rows = np.bincount(place)
-    events = np.bincount(place, weights=seen).astype(np.int64)
-    at_risk = rows[::-1].cumsum()[::-1] - events
-    lost = rows - events
-    ratio = np.divide(lost, at_risk, out=np.zeros(kinds.size), where=lost > 0)
-    return kinds, np.cumprod(1.0 - ratio)
-
-
 def censoring_weights(
     times: np.ndarray,
     seen: np.ndarray,
@@ -94,7 +82,11 @@ def censoring_weights(
 ) -> np.ndarray:
     """Return event / G(time)^2, zero from `tau` on, in whole multiples of one unit: (n,). An event
     beyond the last time of `train`, where G is not known, is refused."""
-    kinds, survival = uncensored(*((times, seen) if train is None else as_survival(*train)))
+    ends, died = (times, seen) if train is None else as_survival(*train)
+    kinds, place = np.unique(ends, return_inverse=True)
+    rows, events = np.bincount(place), np.bincount(place, weights=died).astype(np.int64)
+    at_risk, lost = rows[::-1].cumsum()[::-1] - events, rows - events  # events come first
+    ratio = np.divide(lost, at_risk, out=np.zeros(kinds.size), where=lost > 0)
     chosen = seen.copy()
     if tau is not None:
         chosen &= times < check_number("tau", tau, -np.inf)
@@ -106,7 +98,7 @@ def censoring_weights(
             f"train, where censoring is not known: choose a tau up to {kinds[-1]}"
         )
     at = np.searchsorted(kinds, times, side="right")
-    G = np.concatenate([[1.0], survival])[at]
+    G = np.append(1.0, np.cumprod(1.0 - ratio))[at]  # the Kaplan-Meier estimate
     if (G[chosen] <= 0).any():
         row = int(np.flatnonzero(chosen & (G <= 0))[0])
         raise InputError(f"no row is uncensored beyond time {times[row]}: choose a smaller tau")

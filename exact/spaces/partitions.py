@@ -425,6 +425,7 @@ class PartitionedRows(FeatureWeights):
     def __init__(self, source: Source | Engine, columns: list[str] | None = None):
         runs = isinstance(source, Engine)
         self.engine: Any = source if runs else LocalEngine(self._partitions(source))
+        self.parts, self.kept_numbers = self.engine.count, self.engine.kept_numbers
         self.columns = columns
         self.chosen: tuple[Callable[[Iterator[Any], int], Iterator[Any]], ...] = ()
         self._key = new_key()
@@ -434,7 +435,7 @@ class PartitionedRows(FeatureWeights):
     def _measure(self) -> None:
         """Read the rows once, for their sizes, sums and box."""
         facts = self.facts = self.first_pass()
-        self.n, self.dim = facts.n, facts.low.size
+        self.n, self.dim = self.shape = facts.n, facts.low.size
         if self.n == 0:
             raise NoRowsError("all partitions are empty: there are no rows")
         if self.n >= 1 << 50:  # counts, and small multiples of them, are exact in float64
@@ -484,14 +485,6 @@ class PartitionedRows(FeatureWeights):
             parts.append(part)
         return parts
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.n, self.dim
-
-    @property
-    def parts(self) -> int:
-        return self.engine.count
-
     def first_pass(self) -> Facts:
         """Return the facts: what the first pass over the rows finds."""
         return self.total(facts_of)
@@ -501,10 +494,6 @@ class PartitionedRows(FeatureWeights):
     @property
     def apart(self) -> PartitionedRows:
         return self
-
-    @property
-    def kept_numbers(self) -> int:
-        return self.engine.kept_numbers
 
     def as_classes(self) -> Self:
         return self

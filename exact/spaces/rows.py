@@ -295,7 +295,7 @@ class Rows(FeatureWeights):
     def _long_blocks(self) -> Iterator[tuple[slice, Any]]:
         """Yield blocks of the rows as given, in the long format; sparse ones are not centred."""
         X: Any = self.raw
-        if isinstance(X, np.ndarray) and X is not self.X:  # the array may have been changed since
+        if not self.is_sparse and X is not self.X:  # the array may have been changed since
             for start in range(0, self.n, self._block):
                 some = slice(start, start + self._block)
                 if not np.array_equal(X[some] - self.offset, self.X[some]):

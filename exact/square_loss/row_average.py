@@ -138,7 +138,12 @@ class RowAverage:
         1e-9 (Kuczynski and Wozniakowski 1992, theorem 4.2)."""
         n, d = self.X.shape
         if isinstance(self.X, np.ndarray) and min(n + 1, d) <= DENSE:
-            gram = self._gram()
+            if n + 1 < d:  # the smaller matrix with the nonzero eigenvalues of M
+                rows = self.X - self.means[self.positive.astype(int)]
+                rows = np.vstack([rows * np.sqrt(self.mass)[:, None], self.delta])
+                gram = rows @ rows.T
+            else:
+                gram = row_moments(self).sigma + np.outer(self.delta, self.delta)
             top = scipy.linalg.eigvalsh(gram, subset_by_index=[len(gram) - 1] * 2)[0]
             return 2 * max(top, 0.0) + self.lam + 2 * gamma(n + 8 * d) * float(np.trace(gram))
         delta = self.delta
@@ -147,22 +152,6 @@ class RowAverage:
             return 2 * self.pull(self.mass * self.residuals(v)) + 2 * float(v @ delta) * delta
 
         return top_eigenvalue(times, d, rng, rank=n + 1) + self.lam
-
-    def _gram(self) -> np.ndarray:
-        """Return a matrix of side n + 1 or d, the smaller, with the nonzero eigenvalues of M."""
-        n, d = self.X.shape
-        delta = self.delta[None]
-        block = n if n + 1 < d else max(DENSE, d)
-        total = delta.T @ delta if n + 1 >= d else np.zeros(0)
-        for start in range(0, n, block):
-            some = slice(start, start + block)
-            rows = self.X[some] - self.means[self.positive[some].astype(int)]
-            rows *= np.sqrt(self.mass[some])[:, None]
-            if n + 1 < d:
-                rows = np.vstack([rows, delta])
-                return rows @ rows.T
-            total = total + rows.T @ rows
-        return total
 
 
 def top_eigenvalue(
