@@ -12,6 +12,7 @@ to centred scores, bounded from below; where that fails nothing is known about |
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, cast
 
 import numpy as np
@@ -24,7 +25,7 @@ from ..certificate.order import certified_order
 from ..errors import InputError
 from ..problem.problem import Problem
 from ..problem.risk import Minorant, PairRisk
-from ..spaces.factor import DENSE_LIMIT, Columns, independent_columns
+from ..spaces.factor import DENSE_LIMIT
 from ..spaces.rows import Rows, Space
 from ..structured import Structured
 from ..tools.rounding import LONG_UNIT, UNIT, Bound, above, at_least, at_most, gamma
@@ -100,8 +101,7 @@ def _proved_fit(base: Space, scores: np.ndarray) -> _Known | None:
         if base.n * base.dim > 20_000_000:
             return None
         if base.dim < base.n:
-            found = independent_columns(base.held)
-            return None if found is None else _by_columns(base.held, scores, found)
+            return _by_columns(base.held, scores)
     is_matrix = base.gram is not None and base.gram.K is not None
     if (base.held is not None or is_matrix) and base.n <= DENSE_LIMIT:
         return _by_products(base, scores)
@@ -145,17 +145,97 @@ def _left(space: Space, w: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, 
     return left.astype(float), slip * (1 + gamma(8))
 
 
-def _by_columns(space: Rows, scores: np.ndarray, found: Columns) -> _Known:
-    """Return the fit through nearly orthonormal columns, refined."""
+def _basis(space: Rows) -> tuple[Any, ...] | None:
+    """Return a basis of the columns, the others, T, M, C, the error of M and sigma, or None. M = P
+    X[:, basis] T, P the centring, is nearly orthonormal, |M u| >= sigma |u|, and all other columns
+    are X[:, basis] C, each but for a constant, exactly."""
+    A = space.dense()
+    A -= A.mean(axis=0)
+    lengths = np.linalg.norm(A, axis=0)
+    raw = space.raw if isinstance(space.raw, np.ndarray) else space.raw.toarray()
+    varies = (raw != raw[0]).any(axis=0)
+    lengths[~varies | (lengths == 0)] = 1.0
+    A[:, ~varies] = 0.0
+    R, order = scipy.linalg.qr(A / lengths, mode="r", pivoting=True)
+    pivots = np.abs(np.diag(R))
+    # 1e-10: a remainder below this share of a column's length counts as rounding
+    rank = int((pivots > 1e-10).sum())
+    if rank == 0:
+        return None
+    basis, others = order[:rank], order[rank:]
+    C = _dependence(raw, basis, others, R[:rank], lengths)
+    if C is None:
+        return None
+    T = scipy.linalg.solve_triangular(R[:rank, :rank], np.eye(rank)) / lengths[basis][:, None]
+    # A T is proved to be nearly orthonormal. A has one rounding an entry (the offset is off), the
+    # product gamma_r |A| |T|; the mean squares of M'M - I are computed with gamma_n |M|^2.
+    A, n = space.dense()[:, basis], space.n
+    product = A @ T
+    M = product - product.mean(axis=0)
+    size = float(np.linalg.norm(np.abs(A) @ np.abs(T))) * (1 + gamma(n * rank + 8))
+    mass = float((product * product).sum()) * (1 + gamma(n * rank + 8))
+    error = (gamma(rank + 8) + 2 * UNIT) * size
+    # M misses being centred, and its entries round: both are in proportion to |A T|.
+    error += (gamma(n + 8) + 2 * UNIT) * float(np.sqrt(mass))
+    off = float(np.linalg.norm(M.T @ M - np.eye(rank))) * (1 + gamma(rank * rank + 8))
+    off += gamma(n + 8) * mass
+    if not off < 0.75:
+        return None
+    sigma = float(np.sqrt(1 - off)) * (1 - gamma(8)) - error
+    return (basis, others, T, M, C, error, sigma) if sigma > 0.25 else None
+
+
+def _dependence(
+    raw: np.ndarray, basis: np.ndarray, others: np.ndarray, R: np.ndarray, lengths: np.ndarray
+) -> np.ndarray | None:
+    """Return C (r, k) with raw[:, others] = raw[:, basis] C up to a constant each, or None."""
+    rank, fractions = basis.size, np.frompyfunc(Fraction, 1, 1)
+    C, spent = np.zeros((rank, others.size)), 0
+    if not others.size:
+        return C
+    near = scipy.linalg.solve_triangular(R[:, :rank], R[:, rank:])
+    near *= lengths[others][None, :] / lengths[basis][:, None]
+    for k, column in enumerate(others):
+        shares = np.array([Fraction(x).limit_denominator(64) for x in near[:, k].tolist()])
+        used = np.flatnonzero(shares)
+        spent += raw.shape[0] * (used.size + 1)
+        C[:, k] = shares.astype(float)
+        # 2_000_000: most products of fractions to spend on columns that depend on others
+        if spent > 2_000_000:
+            return None
+        left = fractions(raw[:, column]) - fractions(raw[:, basis[used]]) @ shares[used]
+        if (left != left[0]).any():
+            return None
+    return C
+
+
+def _by_columns(space: Rows, scores: np.ndarray) -> _Known | None:
+    """Return the fit through nearly orthonormal columns, refined, or None without a basis."""
+    found = _basis(space)
+    if found is None:
+        return None
+    basis, others, T, M, C, M_error, sigma = found
     w, left, error = np.zeros(space.dim), scores - scores.mean(), 0.0
+    place, mixed = np.concatenate([basis, others]), np.hstack([np.eye(basis.size), C])
     for _ in range(4):
-        w = found.least(w + found.weights(left))
+        w[basis] += T @ (M.T @ left)
+        if others.size:  # the weights of least norm with these scores
+            w[place] = mixed.T @ np.linalg.solve(mixed @ mixed.T, mixed @ w[place])
         left, error = _left(space, w, scores)
+    apart = 0.0
+    if others.size:  # scores are blind to the span of N = [-C; I], and |N u| >= |u|
+        slip = gamma(basis.size + 8) * (np.abs(C).T @ np.abs(w[basis]) + np.abs(w[others]))
+        part = np.abs(w[others] - C.T @ w[basis]) + slip
+        apart = float(np.linalg.norm(part)) * (1 + gamma(part.size + 8))
     size, root = float(np.linalg.norm(left)), float(np.sqrt(space.n))
     # The exact fit takes |M'r| / sigma at most off the square of what is left.
-    slope = found.slope(left) / found.sigma
+    sums = gamma(left.size + 8) * float(np.linalg.norm(M)) * size
+    off = abs(float(left.sum())) + gamma(left.size) * float(np.abs(left).sum())
+    slope = (float(np.linalg.norm(M.T @ left)) + sums + M_error * (size + off)) / sigma
     least = float(np.sqrt(max(size**2 * (1 - gamma(space.n + 8)) - slope**2, 0.0))) - error * root
-    return _Known(w, found.stretch, found.apart(w), max(least, 0.0) * (1 - gamma(16)))
+    # |f| is at most this times the norm of its centred scores, for f of least norm.
+    stretch = float(np.linalg.norm(T)) / sigma * (1 + gamma(T.size + 8))
+    return _Known(w, stretch, apart, max(least, 0.0) * (1 - gamma(16)))
 
 
 def _by_products(space: Space, scores: np.ndarray) -> _Known | None:
