@@ -151,14 +151,7 @@ class AUCClassifier(ClassifierMixin, Estimator, ABC):
         return self._warn()
 
     @small_in_one_thread
-    def _fit(
-        self,
-        X: object,
-        y: object,
-        sample_weight: object,
-        callback: Progress | None,
-        qid: object = None,
-    ) -> None:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, callback: Any, qid: Any = None) -> None:
         """Do what `fit` promises, but for the warning."""
         self._check_parameters()
         if self._train_apart is None or not in_partitions(X):

@@ -30,7 +30,6 @@ from .base import (
     REPETITION,
     WEIGHTS,
     Matrix,
-    Progress,
     QueryClassifier,
     TrainingRows,
     draw_seed,
@@ -356,14 +355,7 @@ class ROCSVMCV(Searched, ExactClassifier):
     structure: float = 0.0
 
     @small_in_one_thread
-    def _fit(
-        self,
-        X: object,
-        y: object,
-        sample_weight: object,
-        callback: Progress | None,
-        qid: object = None,
-    ) -> None:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, callback: Any, qid: Any = None) -> None:
         """Choose lam, with the weights as they are given, then do what `fit` promises."""
         if not in_partitions(X):
             self._check_parameters()

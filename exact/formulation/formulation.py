@@ -119,8 +119,11 @@ def formulate(
     one_group = request.worst_of is None  # else equal rows may be of two groups
     if collapse and every_pair and one_group and rows is not None and mask is not None:
         merged = equal_rows(rows, mask)
-    if merged is not None:
-        work = merged.problem(meant, base)
+        if merged is not None:  # one row of each group, with the weight of all
+            pairs = meant.pairs
+            weight = np.ones(mask.size) if pairs.weight is None else pairs.weight
+            few = AllPairs(merged.total(weight), pairs.form).on(mask[merged.first])
+            work = meant.on_rows(base.part(merged.first), few)
 
     features = work.space.held
     narrow = features is not None and features.dim <= features.n
@@ -136,7 +139,8 @@ def formulate(
     if features is None or not narrow:
         features, lift, factor = rows_of(work.space, few=structure > 0, max_time=max_time)
     if merged is not None and factor is not None:
-        factor = merged.factor(factor)
+        of_each = factor.features[merged.group]  # the factor of all rows
+        factor = replace(factor, pivots=merged.first[factor.pivots], features=of_each)
         lift = factor.coefficients
     if structure == 0:
         work = work if features is work.space else work.over(features)
@@ -269,18 +273,6 @@ class EqualRows:
     def total(self, values: np.ndarray) -> np.ndarray:
         """Return the sums over the groups: (k,), from values (n,)."""
         return np.bincount(self.group, values, self.first.size)
-
-    def problem(self, meant: Problem, space: Rows | Gram) -> Problem:
-        """Return the problem of one row per group, with the weights that its rows have together."""
-        pairs: AllPairs = meant.pairs
-        weight = np.ones(self.group.size) if pairs.weight is None else pairs.weight
-        few = AllPairs(self.total(weight), pairs.form).on(pairs.positive[self.first])
-        return meant.on_rows(space.part(self.first), few)
-
-    def factor(self, factor: GramFactor) -> GramFactor:
-        """Return the factor of the groups' kernel matrix as one of all rows."""
-        features = factor.features[self.group]
-        return GramFactor(self.first[factor.pivots], factor.L, features, factor.residual)
 
     def witness(self, meant: Problem, witness: Minorant) -> Minorant:
         """Return the rows' dual point of one of the groups: marginals are shared out by weight."""

@@ -167,10 +167,18 @@ class Gaussian(Radial):
         return exp_of(self.gamma, squared_distances(X, Z))
 
     def noise(self, X: Any) -> float:
-        """Return a bound of the errors of `squared_distances`, its product with gamma, and exp."""
+        """Return a bound of the errors of `squared_distances`, its product with gamma, and exp. By
+        differences there are three roundings a term, and the chain of additions. By products, with
+        S = |x|^2 + |z|^2 of the centred rows, |x|^2, |z|^2 and 2 x'z err by gamma_k S together
+        twice, the rest by less than 12 u S; what is kept is at least CLOSE S before that."""
         check_size(X)
-        lost = (X.shape[1] + 8) * 2.0**-1070  # what terms of a sum can lose to underflow
-        return noise_of_exp(distance_noise(X) + gamma(3), lost * self.gamma)
+        k, lost = features_of(X), (X.shape[1] + 8) * 2.0**-1070  # to underflow in a sum's terms
+        relative = gamma(k + 4)
+        if sp.issparse(X) or k > FEATURE_BLOCK:
+            chain = k if sp.issparse(X) else chain_of(k)
+            share = gamma(2 * chain + 16)
+            relative = max(gamma(2 * chain + 4), share / (CLOSE - 2 * share) * (1 + gamma(8)))
+        return noise_of_exp(relative + gamma(3), lost * self.gamma)
 
 
 def squared_distances(X: Any, Z: Any) -> np.ndarray:
@@ -195,18 +203,6 @@ def squared_distances(X: Any, Z: Any) -> np.ndarray:
         if close.size:
             found[i, close] = _by_differences(X[i : i + 1], Z[close])
     return found
-
-
-def distance_noise(X: Any) -> float:
-    """Return a bound of the relative error of `squared_distances` between any of these rows. By
-    products, with S = |x|^2 + |z|^2 of the centred rows, |x|^2, |z|^2 and 2 x'z err by gamma_k S
-    together twice, the rest by less than 12 u S; what is kept is at least CLOSE S before that."""
-    k = features_of(X)
-    if not sp.issparse(X) and k <= FEATURE_BLOCK:
-        return gamma(k + 4)
-    chain = k if sp.issparse(X) else chain_of(k)
-    share = gamma(2 * chain + 16)
-    return max(gamma(2 * chain + 4), share / (CLOSE - 2 * share) * (1 + gamma(8)))
 
 
 def _by_differences(X: Any, Z: Any) -> np.ndarray:
