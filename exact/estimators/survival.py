@@ -40,13 +40,7 @@ class OrderedModel(Estimator, ABC):
     def _request(self, rows: Any, pairs: OrderedPairs, seen: np.ndarray | None) -> Request:
         """Return the request over the pairs of checked rows, of survival with these events."""
 
-    def _fit(
-        self,
-        X: object,
-        y: object,
-        ordered: Callable[[int], tuple[OrderedPairs, np.ndarray | None]],
-        callback: Callback | None,
-    ) -> Self:
+    def _fit(self, X: Any, y: Any, ordered: Callable[[int], Any], callback: Any) -> Self:
         """Solve over the pairs that `ordered` makes of a number of rows, with their events."""
         options = Options(tol=self.tol, max_time=self.max_time, callback=callback)
         if y is None:

@@ -122,11 +122,8 @@ class DaskEngine(Engine):
     def __init__(self, client: Any, parts: Sequence[Future], close: Callable[[], object]):
         # Any: dask's own types fit no use of a client
         self.client, self._parts, self._close = client, list(parts), close
+        self.count = len(parts)
         self.numbers: int | None = None
-
-    @property
-    def count(self) -> int:
-        return len(self._parts)
 
     def close(self) -> None:
         self._parts = []

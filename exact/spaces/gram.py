@@ -458,31 +458,23 @@ class Gram(Space):
         products = np.zeros((len(new), self.n), dtype=np.longdouble)
         weights = [w.astype(np.longdouble) if self.precise else w for w in new]
         # 0.5: share of nonzero coefficients up to which only their columns of K are made
-        if used.size <= 0.5 * self.n:
-            self._through_columns(weights, used, products)
-        else:
+        if used.size > 0.5 * self.n:
             self._through_half(weights, products)
+        elif used.size:
+            columns, few = self.X[used], [w[used] for w in weights]
+
+            def work(rows: slice) -> None:
+                block = self.kernel(self.X[rows], columns)
+                for w, product in zip(few, products, strict=True):
+                    blocked_product(block, w, product[rows])
+
+            in_threads(work, list(self.blocks()), self.n * used.size)
         if not np.isfinite(products).all():
             raise InputError("the kernel has values that are not finite on these rows: rescale X")
         products.flags.writeable = False
         found = [(w.tobytes(), product) for w, product in zip(new, products, strict=True)]
         # 4: products that are remembered: a certificate needs each several times
         self._recent = dict([*self._recent.items(), *found][-max(4, len(found)) :])
-
-    def _through_columns(
-        self, vectors: list[np.ndarray], used: np.ndarray, products: np.ndarray
-    ) -> None:
-        """Add the products with the columns `used`, which hold all that is not zero."""
-        if not used.size:
-            return
-        columns, weights = self.X[used], [w[used] for w in vectors]
-
-        def work(rows: slice) -> None:
-            block = self.kernel(self.X[rows], columns)
-            for w, product in zip(weights, products, strict=True):
-                blocked_product(block, w, product[rows])
-
-        in_threads(work, list(self.blocks()), self.n * used.size)
 
     def _through_half(self, vectors: list[np.ndarray], products: np.ndarray) -> None:
         """Add the products with all of K, each value of its lower half made once."""

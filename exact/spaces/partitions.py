@@ -225,10 +225,7 @@ class LocalEngine(Engine):
         check_count("jobs", self.jobs)
         if not self.partitions:
             raise InputError("there are no partitions: at least one is needed")
-
-    @property
-    def count(self) -> int:
-        return len(self.partitions)
+        self.count = len(self.partitions)
 
     def run(self, task: Task, key: np.ndarray) -> Reply:
         count, parts, jobs = self.count, self.partitions, min(self.jobs, self.count)
