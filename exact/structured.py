@@ -229,8 +229,7 @@ class Structured(Space):
         y = self.scatter.centre(self._white.scores(self._white.pull(c)))
         moved, size = self.scatter.times(y), self.structure * self.scatter.size(y)
         e, chain, more = c - self.structure * moved, self.scatter.chain, 1 + gamma(2 * self.n)
-        # A bound of the sum of the absolute errors in e.
-        off = gamma(chain + 4) * float(size.sum()) + UNIT * float(np.abs(e).sum())
+        off = gamma(chain + 4) * float(size.sum()) + UNIT * float(np.abs(e).sum())  # errors in e
         spread = self.structure * max(float(y @ moved), 0.0)
         spread_error = gamma(2 * chain) * float(np.abs(y) @ size) * more
         at, reach = self.base.dual_norm2(e), self.reach * off * more

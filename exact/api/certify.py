@@ -29,7 +29,6 @@ from ..tools.arrays import as_float64, check_scores, frame_names
 from ..tools.threads import small_in_one_thread
 from .solve import can_be_held, choose_solver, loaded, solved, streamed_problem
 
-# What an intercept is called, which cancels in every pair.
 INTERCEPTS = frozenset({"intercept", "(intercept)", "intercept_", "const", "bias", "_intercept"})
 
 SHOWN = 5  # Names that a message shows at most.

@@ -109,7 +109,6 @@ def mass_of(w: np.ndarray, lengths: np.ndarray) -> float:
     return float(np.abs(w) @ lengths) * (1 + gamma(w.size + 4))
 
 
-# Which matrix a statement about a given one refers to; see `Gram`.
 AS_STORED = (
     "The matrix K is meant as stored in float64, averaged with its transpose; should rounding have "
     "left it an eigenvalue below zero, with so little added to its diagonal as mends that."

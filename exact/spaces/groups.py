@@ -110,42 +110,7 @@ def grouped_facts(blocks: Iterator[Any], index: int) -> tuple[Facts, OrderCounts
     return facts, OrderCounts(*counts, names, np.unique(whole.key)[:3])
 
 
-def check_groups_whole(names: dict[int, np.ndarray], advice: str) -> int:
-    """Return the number of groups."""
-    check_one_type({f"partition {k}": found for k, found in names.items()}, "the groups")
-    if not names:
-        return 0
-    every = np.concatenate(list(names.values()))
-    place = np.repeat(list(names), [found.size for found in names.values()])
-    order = np.argsort(every, kind="stable")
-    every, place = every[order], place[order]
-    twice = np.flatnonzero(every[1:] == every[:-1])
-    if twice.size:
-        k = int(twice[0])
-        one, other = sorted((int(place[k]), int(place[k + 1])))
-        raise InputError(
-            f"group {every[k].item()!r} is split: it lies in partition {one} and in partition "
-            f"{other} (from 0), and pairs are within a partition: {advice}"
-        )
-    return int(every.size)
-
-
-def share_of_groups(
-    share: float, whole: bool, block: Block, seen: np.ndarray, index: int
-) -> np.ndarray:
-    """Return a share of the groups, the same ones however the rows are cut; or of the rows."""
-    steps = 1 << 30  # a share is one of so many steps
-    most, group = int(share * steps), np.asarray(block.group)
-    if share >= 1:
-        return np.arange(group.size)
-    if not whole:
-        return np.flatnonzero(hashed_numbers(index, int(seen.sum()), group.size, 0, steps) < most)
-    names, at = np.unique(group, return_inverse=True)
-    return np.flatnonzero((hashed_names(names, 0) % np.uint64(steps) < most)[at])
-
-
-# What is to be done where a group is split.
-SORT = "sort the rows by their group and cut them between groups"
+SORT = "sort the rows by their group and cut them between groups"  # what is advised
 
 
 class GroupedRows(PartitionedRows):
@@ -185,8 +150,21 @@ class GroupedRows(PartitionedRows):
 
     def _measure(self) -> None:
         super()._measure()
-        self.groups = check_groups_whole(self.order.names, self._advice)
-        self.order.names = {}
+        names, self.order.names = self.order.names, {}
+        check_one_type({f"partition {k}": found for k, found in names.items()}, "the groups")
+        every = np.concatenate(list(names.values()))
+        place = np.repeat(list(names), [found.size for found in names.values()])
+        order = np.argsort(every, kind="stable")
+        every, place = every[order], place[order]
+        twice = np.flatnonzero(every[1:] == every[:-1])
+        if twice.size:
+            k = int(twice[0])
+            one, other = sorted((int(place[k]), int(place[k + 1])))
+            raise InputError(
+                f"group {every[k].item()!r} is split: it lies in partition {one} and in partition "
+                f"{other} (from 0), and pairs are within a partition: {self._advice}"
+            )
+        self.groups = int(every.size)
         if self.order.mass == 0:
             raise NoPairError(NO_PAIR)
 
@@ -240,7 +218,21 @@ class GroupedRows(PartitionedRows):
         return self._taken_groups(1.0, True)
 
     def _taken_groups(self, share: float, whole: bool) -> Drawn:
-        parts = self.total(partial(rows_taken, partial(share_of_groups, share, whole)), add)
+        """Return a share of the groups, the same ones however rows are cut; or of the rows."""
+        steps = 1 << 30  # a share is one of so many steps
+        most = int(share * steps)
+
+        def places(block: Block, seen: np.ndarray, index: int) -> np.ndarray:
+            group = np.asarray(block.group)
+            if share >= 1:
+                return np.arange(group.size)
+            if not whole:
+                place = int(seen.sum())
+                return np.flatnonzero(hashed_numbers(index, place, group.size, 0, steps) < most)
+            names, at = np.unique(group, return_inverse=True)
+            return np.flatnonzero((hashed_names(names, 0) % np.uint64(steps) < most)[at])
+
+        parts = self.total(partial(rows_taken, places), add)
         if not parts:
             none: Any = np.zeros(0)
             return Drawn(np.zeros((0, self.dim)), none, None, none, none)

@@ -420,8 +420,17 @@ class PartitionedRows(FeatureWeights):
     arrays: tuple[str, ...] = ("X", "positive")  # of a partition that is given as a tuple
 
     def __init__(self, source: Source | Engine, columns: list[str] | None = None):
-        runs = isinstance(source, Engine)
-        self.engine: Any = source if runs else LocalEngine(self._partitions(source))
+        self.engine: Any = source
+        if not isinstance(source, Engine):
+            parts, names = [], ", ".join(self.arrays)
+            for k, part in enumerate(source):
+                if not isinstance(part, Partition):
+                    if not isinstance(part, tuple) or len(part) - len(self.arrays) not in (0, 1):
+                        raise InputError(f"partition {k} must be ({names}) or ({names}, weight)")
+                    words = dict(zip((*self.arrays, "weight"), part, strict=False))
+                    part = array_partition(f"partition {k}", **words)
+                parts.append(part)
+            self.engine = LocalEngine(parts)
         self.parts, self.kept_numbers = self.engine.count, self.engine.kept_numbers
         self.columns = columns
         self.chosen: tuple[Callable[[Iterator[Any], int], Iterator[Any]], ...] = ()
@@ -469,18 +478,6 @@ class PartitionedRows(FeatureWeights):
         """Return the rows that are not at the places, and those that are."""
         held_out = self.only(partial(rows_kept, places))
         return self.only(partial(rows_kept, partial(others, places))), held_out
-
-    def _partitions(self, source: Source) -> list[Partition]:
-        """Return the parts of `source`, tuples of arrays among them, as partitions."""
-        parts, names = [], ", ".join(self.arrays)
-        for k, part in enumerate(source):
-            if not isinstance(part, Partition):
-                if not isinstance(part, tuple) or len(part) - len(self.arrays) not in (0, 1):
-                    raise InputError(f"partition {k} must be ({names}) or ({names}, weight)")
-                words = dict(zip((*self.arrays, "weight"), part, strict=False))
-                part = array_partition(f"partition {k}", **words)
-            parts.append(part)
-        return parts
 
     def first_pass(self) -> Facts:
         """Return the facts: what the first pass over the rows finds."""
