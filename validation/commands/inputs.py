@@ -45,7 +45,6 @@ from ..files.tables import (
     option_of,
     read_parquet_folder,
     read_raw,
-    read_survival,
     read_table,
 )
 from ..store import plain
@@ -369,7 +368,12 @@ def _file_data(name: str, options: Options, model: Any) -> Data:
         extra = table.extra[options.qid]
         pairs = ordered_pairs_of(y, extra, None, None)
     elif options.time is not None and options.event is not None:
-        table, y, extra = read_survival(name, options.time, options.event, asked)
+        table = read_raw(name, replace(asked, target=options.event, extra=(options.time,)))
+        extra = as_numbers(table.labels.written(), name, "event")
+        if (wrong := np.flatnonzero((extra != 0) & (extra != 1))).size:
+            row = f"the event of data row {wrong[0] + 1} is {extra[wrong[0]]:g}"
+            raise InputError(f"{name}: {row}: it must be 0 or 1")
+        y = as_numbers(table.extra[options.time], name, "time")
         pairs = ordered_pairs_of(None, None, y, extra)
     else:
         _, y, table = read_table(name, asked, options.positive)

@@ -43,8 +43,8 @@ from .written import csv_text
 CGROUP_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 
-def room() -> int | None:
-    """Return the bytes of memory that this process can have at most; None where nobody says."""
+def check_room(what: str, size: int, do: str) -> None:
+    """Raise if something is larger than all the memory that this process can have."""
     found = []
     with suppress(AttributeError, ValueError):  # not every system knows both
         found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
@@ -56,13 +56,8 @@ def room() -> int | None:
 
         limits = (resource.RLIMIT_AS, resource.RLIMIT_DATA)
         found += [resource.getrlimit(kind)[0] for kind in limits]  # -1 means without
-    return min((size for size in found if size > 0), default=None)
-
-
-def check_room(what: str, size: int, do: str) -> None:
-    """Raise if something is larger than all the memory that there is."""
-    limit = room()
-    if limit is not None and size > limit:
+    limit = min((known for known in found if known > 0), default=size)
+    if size > limit:
         raise TooLargeError(
             f"{what}: {_bytes(size)} of memory, where {_bytes(limit)} can be had: {do}"
         )
@@ -177,28 +172,20 @@ def two_classes(
     if len(values) == 1:
         raise InputError(f"{where}: a single class, {values[0]!r}: two are needed")
     if positive is not None:
-        place = _find(values, positive)
+        text = str(int(positive) if isinstance(positive, bool | np.bool_) else positive).strip()
+        if values == [0, 1]:
+            text = {"true": "1", "false": "0"}.get(text.lower(), text)
+        wanted = text if isinstance(values[0], str) else _number(text)
+        if wanted not in values:
+            raise InputError(f"{where}: no class {positive!r}; the classes are {listed(values)}")
+        place = values.index(wanted)
     elif len(values) > 2:
         raise InputError(
             f"{where}: {len(values)} classes ({listed(values)}) where two are needed: name the "
             "column of the label with --target, or take one class against the rest with --positive"
         )
-    if place is None:
-        raise InputError(f"{where}: no class {positive!r}; the classes are {listed(values)}")
     y = (labels.codes == place).astype(np.int64)
     return y, values[place], values[1 - place] if len(values) == 2 else None
-
-
-def _find(values: list[Label], wanted: object) -> int | None:
-    """Place of a label, given as itself or as text."""
-    text = str(int(wanted) if isinstance(wanted, bool | np.bool_) else wanted).strip()
-    number = _number(text)
-    for place, value in enumerate(values):
-        if value == (text if isinstance(value, str) else number):
-            return place
-    if text.lower() in {"true", "false"} and set(values) <= {0, 1}:
-        return values.index(int(text.lower() == "true"))
-    return None
 
 
 def _number(text: str) -> Label | None:
@@ -247,8 +234,8 @@ class Selection:
 
     def places(self, path: Path, names: Sequence[str], apart: bool = False) -> Places:
         """Return what to read of columns with these names; the label may be `apart` from them."""
-        label = [] if self.target is None else [self.target]
-        label = [] if apart or not self.labelled else label or [names[-1]]
+        label = [*names[-1:]] if self.target is None else [self.target]
+        label = [] if apart or not self.labelled else label
         columns, special = self.columns or (), [*label, *self.extra]
         if self.target is None and label and isinstance(label[0], Unnamed):
             do = f"name the label with --target, and leave this one out with --drop '{label[0]}'"
@@ -342,19 +329,6 @@ def read_raw(path: str | Path, asked: Selection = EVERYTHING) -> Table:
     return read(found, asked)
 
 
-def read_survival(
-    path: str | Path, time: str, event: str, asked: Selection = EVERYTHING
-) -> tuple[Table, np.ndarray, np.ndarray]:
-    """Read a table with its times and events (n,); an event is 0 or 1, no or yes, false or true."""
-    table = read_raw(path, replace(asked, target=event, extra=(time,)))
-    seen = as_numbers(table.labels.written(), path, "event")
-    wrong = np.flatnonzero((seen != 0) & (seen != 1))
-    if wrong.size:
-        row = f"the event of data row {wrong[0] + 1} is {seen[wrong[0]]:g}"
-        raise InputError(f"{path}: {row}: it must be 0 or 1")
-    return table, as_numbers(table.extra[time], path, "time"), seen
-
-
 def column_names(path: str | Path, header: bool | None = None) -> list[str] | None:
     """Return the names of the columns of a file, or None where it has none. `header` says whether
     the first row of a CSV file holds them."""
@@ -363,8 +337,8 @@ def column_names(path: str | Path, header: bool | None = None) -> list[str] | No
         names, has_header = csv_columns(found, header)
         return names if has_header else None
     if read is read_npz:
-        held = read_arrays(found, ("feature_names",))
-        return held["feature_names"].astype(str).tolist() if held else None
+        held = read_arrays(found, ("feature_names",)).get("feature_names")
+        return None if held is None else held.astype(str).tolist()
     if read is read_svmlight:
         return None
     with open_parquet(str(found)) as file:
@@ -710,9 +684,10 @@ def _csv_blocks(path: Path, width: int, has_header: bool) -> Blocks:
 NPZ_ERRORS = (zipfile.BadZipFile, zlib.error, ValueError, EOFError, OSError, RuntimeError)
 
 
-def read_arrays(path: Path, wanted: Collection[str] = ()) -> dict[str, np.ndarray]:
-    """Read arrays of an npz file (all if none are named), never a pickled object; none absent."""
-    arrays = {}
+def read_arrays(path: Path, wanted: Collection[str] = ()) -> dict[str, Any]:
+    """Read arrays of an npz file (all if none are named), never a pickled object; None for those
+    that are there and not wanted."""
+    arrays: dict[str, Any] = {}
     with (
         damage_reported(path, "npz file", *NPZ_ERRORS),
         zipfile.ZipFile(path) as file,
@@ -721,6 +696,7 @@ def read_arrays(path: Path, wanted: Collection[str] = ()) -> dict[str, np.ndarra
         for info in file.infolist():
             name = info.filename.removesuffix(".npy")
             if wanted and name not in wanted:
+                arrays[name] = None
                 continue
             check_room(f"{path}, array '{name}'", info.file_size, "take a part of it")
             # An array that is said to be larger than the file holds may not fit into memory.
@@ -735,23 +711,21 @@ def read_npz(path: Path, asked: Selection) -> Table:
     """Read the arrays `X` (n, d) and `y` (n,), or another label array, of an npz file.
     `feature_names` (d,) names the columns. Other columns are among these, or own arrays."""
     target = "y" if asked.target is None else asked.target
-    with damage_reported(path, "npz file", *NPZ_ERRORS), zipfile.ZipFile(path) as file:
-        held = [name.removesuffix(".npy") for name in file.namelist()]
     needed = ["X", target] if asked.labelled else ["X"]
-    for name in needed:
-        if name not in held:
-            raise InputError(f"{path}: no array '{name}'; {nearest(name, held, 'arrays')}")
     arrays = read_arrays(path, {*needed, "feature_names", *asked.extra})
+    for name in needed:
+        if name not in arrays:
+            raise InputError(f"{path}: no array '{name}'; {nearest(name, arrays, 'arrays')}")
     X, y = arrays["X"], arrays[target] if asked.labelled else None
     if X.ndim != 2:
         raise InputError(f"{path}: 'X' must have shape (n, d), not {X.shape}")
-    columns = feature_names(arrays, X.shape[1], path)
-    others = {k: v for k, v in arrays.items() if k not in (*needed, "feature_names")}
-    others |= {name: X[:, columns.index(name)] for name in asked.extra if name in columns}
+    columns, others = feature_names(arrays, X.shape[1], path), dict[str, Any]()
+    known = {k: x for k, x in arrays.items() if k not in (*needed, "feature_names")}
     for name in asked.extra:
-        if name not in others:
-            near = nearest(name, [*columns, *held], "columns and arrays")
+        if name not in (*columns, *known):
+            near = nearest(name, [*columns, *arrays], "columns and arrays")
             raise InputError(f"{path}: no column or array '{name}'; {near}")
+        others[name] = X[:, columns.index(name)] if name in columns else known[name]
     for name, values in [*others.items(), (target, y)]:
         if values is not None and values.shape != X.shape[:1]:
             raise InputError(
@@ -761,8 +735,7 @@ def read_npz(path: Path, asked: Selection) -> Table:
     places = replace(asked, extra=inside).places(path, columns, apart=True)
     kept = [columns[k] for k in places.features]
     rows = finite_rows(path, X if kept == columns else X[:, places.features], kept)
-    ignored = [n for n in held if n not in (*needed, "feature_names", *asked.extra)]
-    ignored += places.ignored
+    ignored = [name for name in known if name not in asked.extra] + places.ignored
     if y is None:
         extra = {name: values.tolist() for name, values in others.items()}
         return Table(rows, NO_LABELS, kept, target, ignored, extra)
