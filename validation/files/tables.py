@@ -233,10 +233,12 @@ class Selection:
     extra: tuple[str, ...] = ()  # Columns that order or group rows; kept ones without labels.
 
     def places(self, path: Path, names: Sequence[str], apart: bool = False) -> Places:
-        """Return what to read of columns with these names; the label may be `apart` from them."""
+        """Return what to read of columns with these names; the label, and what else has no such
+        name, may be `apart` from them."""
         label = [*names[-1:]] if self.target is None else [self.target]
         label = [] if apart or not self.labelled else label
-        columns, special = self.columns or (), [*label, *self.extra]
+        extra = [name for name in self.extra if name in names or not apart]
+        columns, special = self.columns or (), [*label, *extra]
         if self.target is None and label and isinstance(label[0], Unnamed):
             do = f"name the label with --target, and leave this one out with --drop '{label[0]}'"
             raise InputError(f"{path}: the last column, taken for the label, has no name: {do}")
@@ -731,8 +733,7 @@ def read_npz(path: Path, asked: Selection) -> Table:
             raise InputError(
                 f"{path}: array '{name}' of shape {values.shape} next to {len(X)} rows"
             )
-    inside = tuple(name for name in asked.extra if name in columns)
-    places = replace(asked, extra=inside).places(path, columns, apart=True)
+    places = asked.places(path, columns, apart=True)
     kept = [columns[k] for k in places.features]
     rows = finite_rows(path, X if kept == columns else X[:, places.features], kept)
     ignored = [name for name in known if name not in asked.extra] + places.ignored
@@ -795,7 +796,7 @@ def read_svmlight(path: Path, asked: Selection) -> Table:
     X, base, assumed = _based(path, X, asked)
     columns, ignored = [str(k) for k in range(base, base + X.shape[1])], []
     if asked.columns is not None or asked.drop:
-        places = replace(asked, extra=()).places(path, columns, apart=True)
+        places = asked.places(path, columns, apart=True)
         X, ignored = X[:, places.features], places.ignored
         columns = [columns[k] for k in places.features]
     shape = (X.shape[0], max(asked.width or 0, X.shape[1]))
@@ -910,10 +911,11 @@ def read_parquet(path: Path, asked: Selection) -> Table:
         places = asked.places(path, names)
         special = [] if places.target is None else [places.target, *places.extra]
         refuse_needed(path, [fault_of_type(names[k], kinds[k], label=True) for k in special])
-        found = {names[k]: fault_of_type(names[k], kinds[k]) for k in places.features}
-        faults = places.unclear | {name: bad for name, bad in found.items() if bad is not None}
-        features = [k for k in places.features if names[k] not in faults]
-        places = places._replace(features=features, unclear=faults)
+        for k in places.features:
+            if bad := fault_of_type(names[k], kinds[k]):
+                places.unclear[names[k]] = bad
+        features = [k for k in places.features if names[k] not in places.unclear]
+        places = places._replace(features=features)
 
         def blocks() -> Blocks:
             start, read = 1, [names[k] for k in {*special, *places.extra, *places.features}]
@@ -1153,35 +1155,32 @@ def read_parquet_folder(
     extra = tuple(name for name in (weight, qid) if name is not None)
     asked = replace(asked, drop=(*asked.drop, *extra))
     paths, parts, n = parquet_paths(str(path)), list[ParquetPartition](), 0
-    like, kinds, faults = None, dict[str, Any](), dict[str, Fault]()
+    with open_parquet(paths[0]) as file:
+        names, types = called(file.schema_arrow.names), file.schema_arrow.types
+    places, kinds = asked.places(Path(paths[0]), names), dict(zip(names, types, strict=True))
+    assert places.target is not None
+    columns, target = tuple(names[k] for k in places.features), names[places.target]
+    like, faults = ParquetPartition("", (), 0, columns, target, weight, qid), places.unclear
     for name in paths:
         with open_parquet(name) as file:
             schema, metadata = file.schema_arrow, file.metadata
-        if like is None:
-            names, kinds = called(schema.names), dict(zip(schema.names, schema.types, strict=True))
-            places = asked.places(Path(name), names)
-            assert places.target is not None
-            faults |= places.unclear
-            columns = tuple(names[k] for k in places.features)
-            like = ParquetPartition(name, (), 0, columns, names[places.target], weight, qid)
-        for column in (like.target, *extra):
-            label = column in (like.target, qid)
+        for column in (target, *extra):
+            label = column in (target, qid)
             refuse_needed(name, [fault_in(schema, column, kinds, paths[0], label)])
-        for column in like.columns:
+        for column in columns:
             if bad := fault_in(schema, column, kinds, paths[0]):
                 faults.setdefault(column, (f"{bad[0]} ({name})", bad[1]))
         n += metadata.num_rows
         parts += _parts_of(replace(like, path=name), metadata)
-    if faults and like is not None:
-        columns = tuple(column for column in like.columns if column not in faults)
-        refuse_all(str(path), (replace(part, columns=columns) for part in parts), faults)
-    if like is None or not n:
+    if faults:
+        refuse_all(str(path), parts, faults)
+    if not n:
         raise InputError(f"{path}: no rows")
     one = zero = None
     if qid is None:
-        meant, one, zero = _positive_cells(parts, positive, f"{path}, column '{like.target}'")
+        meant, one, zero = _positive_cells(parts, positive, f"{path}, column '{target}'")
         parts = [replace(part, positive=meant) for part in parts]
-    return ParquetFolder(str(path), parts, [*like.columns], like.target, one, zero, n, qid)
+    return ParquetFolder(str(path), parts, [*columns], target, one, zero, n, qid)
 
 
 def is_parquet_folder(path: str) -> bool:
