@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import shlex
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
@@ -21,6 +21,7 @@ from ...exact.certificate.order import counted_scores, group_concordance
 from ...exact.errors import InputError, meant
 from ...exact.formulation.formulation import true_space
 from ...exact.formulation.lam_grid import unit_penalty
+from ...exact.formulation.request import Options as Limits
 from ...exact.formulation.request import Request
 from ...exact.losses.registry import HINGE
 from ...exact.pairs.all_pairs import AllPairs, PairList
@@ -148,6 +149,10 @@ class Options:
         extra = () if self.worst_of is None else (self.worst_of,)
         return Selection(self.target, columns, drop, True, header, zero_based, extra=extra)
 
+    def limits(self, **more: Any) -> Limits:
+        """Return how the problem is solved."""
+        return Limits(**{"method": self.method, "tol": self.tol, "max_time": self.max_time} | more)
+
     def check_for(self, name: str, vector: bool = False) -> None:
         """Refuse an option on how another kind of file is read; a `vector` may have a header."""
         ending = name.lower().removesuffix(".gz")
@@ -159,8 +164,7 @@ class Options:
 
 def left_out(key: str) -> bool:
     """Return whether an option was not given on the command line."""
-    context = click.get_current_context(silent=True)
-    source = None if context is None else context.get_parameter_source(key)
+    source = click.get_current_context().get_parameter_source(key)
     return source in (None, ParameterSource.DEFAULT)
 
 
@@ -169,10 +173,9 @@ def split_names(text: str | None) -> tuple[str, ...] | None:
     line of a CSV file: a name that holds a comma stands between double quotes."""
     if text is None:
         return None
-    try:
+    row: list[str] = []
+    with suppress(csv.Error):
         row = next(csv.reader([text], skipinitialspace=True, strict=True), [])
-    except csv.Error:
-        row = []
     found = tuple(name.strip() for name in row)
     if not found or not all(found):
         raise InputError(
@@ -688,10 +691,8 @@ def print_document(document: dict[str, Any], as_json: bool) -> None:
     for key, value in document.get("exact", {}).items():
         click.echo(f"{'exact ' + key:13} {value}")
     if document.get("n_sure_right") is not None:
-        right, wrong, count = (document[key] for key in ("n_sure_right", "n_sure_wrong", "n_pairs"))
-        click.echo(
-            f"The optimum certainly has {right} of {count} pairs in order, and {wrong} in reverse."
-        )
+        sure = "{n_sure_right} of {n_pairs} pairs in order, and {n_sure_wrong} in reverse"
+        click.echo(f"The optimum certainly has {sure.format_map(document)}.")
     click.echo(document["statement"])
     if document["message"] != document["statement"]:
         click.echo(document["message"])

@@ -20,7 +20,7 @@ from ...exact.api.path import PathPoint, path_of
 from ...exact.api.solve import solve_request
 from ...exact.certificate.certificate import TRIVIAL, zero_is_optimal
 from ...exact.certificate.exact_certificate import ExactCertificate, check_exact
-from ...exact.certificate.solution import LEAST_TIME, Solution, Status, Step
+from ...exact.certificate.solution import Solution, Status, Step
 from ...exact.errors import InputError, WriteError
 from ...exact.formulation.lam_grid import check_lams, unit_penalty
 from ...exact.formulation.request import Options as Limits
@@ -112,14 +112,13 @@ def run_solve(name: str, **given: Any) -> None:
         request, method = request_of(options, data), options.method
         if data.partitioned and options.proof and method == "auto":
             method = "descent"  # whose dual point is made of bins, as the proof file's is
-        limits = {"method": method, "tol": options.tol, "max_time": options.max_time}
         with _progress(data, request, options) as say, best_point_kept():
 
             def show(step: Step) -> None:
                 say(f"step {step.n_iter}  objective {step.primal:.6g}  gap {step.gap:.2g}")
 
-            asked = Limits(**limits, callback=show)
-            solution = solve_request(data.X, data.labels, request, asked)
+            limits = options.limits(method=method, callback=show)
+            solution = solve_request(data.X, data.labels, request, limits)
         scores = scores_of(data, request, solution.w)
         seconds = time.perf_counter() - start
         document = common_keys(data, options, request) | _judged(solution, data, request, options)
@@ -130,8 +129,18 @@ def run_solve(name: str, **given: Any) -> None:
             title = "weight" if linear else "coefficient"
             title = title if data.scaler is None else OF_STANDARDISED + title
             write_vector(folder / WEIGHTS, solution.w, title, data.columns if linear else None)
-            document["proof"] = _proof(folder / PROOF, data, request, solution, options.proof)
-            if document["proof"] and not (data.partitioned or options.no_data):
+            proof = folder / PROOF
+            if data.partitioned and options.proof:  # it takes two more passes over the rows
+                write_partitioned_proof(proof, data.X, request.lam, solution)
+            elif request.takes_proof and isinstance(data.X, np.ndarray):
+                with _or_said("proof"):
+                    if data.scaler is not None:
+                        raise InputError(
+                            "it would hold standardised columns, not those of the data"
+                        )
+                    write_proof(proof, data.X, **data.labelled, lam=request.lam, solution=solution)
+            document["proof"] = PROOF if proof.exists() else None
+            if proof.exists() and not (data.partitioned or options.no_data):
                 columns = data.for_checker
                 write_atomically(folder / DATA, lambda file: np.savez(file, X=data.X, **columns))
             if rows is not None:
@@ -217,23 +226,6 @@ def _judged(solution: Solution, data: Data, request: Request, options: Options) 
     }
 
 
-def _proof(path: Path, data: Data, request: Request, solution: Solution, asked: bool) -> str | None:
-    """Write the proof file and return its name, or None where there is none for the problem. That
-    of a folder takes two more passes over the rows: it is written if it is asked for."""
-    if data.partitioned:
-        if asked:
-            write_partitioned_proof(path, data.X, request.lam, solution)
-        return path.name if asked else None
-    if not (request.takes_proof and isinstance(data.X, np.ndarray)):
-        return None
-    with _or_said("proof"):
-        if data.scaler is not None:
-            raise InputError("it would hold standardised columns, not those of the data")
-        write_proof(path, data.X, **data.labelled, lam=request.lam, solution=solution)
-        return path.name
-    return None
-
-
 # path
 
 
@@ -275,7 +267,6 @@ def run_path(name: str, **given: Any) -> None:
 
 def _followed(data: Data, request: Request, options: Options) -> tuple[FoundPath, Any]:
     """Return the path over all rows, and what the folds give at the same lam."""
-    limits: dict[str, Any] = {key: getattr(options, key) for key in ("method", "tol", "max_time")}
     count, done = len(options.lams) or options.n_lams, []
     with _progress(data, request, options) as say:
 
@@ -284,15 +275,15 @@ def _followed(data: Data, request: Request, options: Options) -> tuple[FoundPath
             most, gap = point.certificate.primal, point.certificate.gap
             say(f"{len(done)} of {count} lam done  objective {most:.6g}  gap {gap:.2g}")
 
-        lams, asked = options.lams or None, Limits(**limits, callback=show)
+        lams, limits = options.lams or None, options.limits(callback=show)
         with best_point_kept():
-            found = path_of(data.X, data.labels, request, lams, options.n_lams, asked)
+            found = path_of(data.X, data.labels, request, lams, options.n_lams, limits)
         if options.cv is None or found.interrupted:
             return found, None
         say(f"cross-validation in {options.cv} folds")
         penalty = penalty_options(options, data)
         del penalty["l1"]  # it is a share here
-        keys = ("gamma", "structure", "cv", "seed", "l1_ratio")
+        keys = ("gamma", "structure", "cv", "seed", "l1_ratio", "method", "tol", "max_time")
         rows: dict[str, Any] = {"y": None} if data.partitioned else data.labelled
         from ...exact.api.cross_validation import cross_validated_path  # loads scikit-learn
 
@@ -301,7 +292,7 @@ def _followed(data: Data, request: Request, options: Options) -> tuple[FoundPath
             lams=found.lams,
             kernel=request.kernel,
             loss=request.loss,
-            **(rows | {key: getattr(options, key) for key in keys} | penalty | limits),
+            **(rows | {key: getattr(options, key) for key in keys} | penalty),
         )
     return found, folds
 
@@ -385,17 +376,17 @@ def run_certify(name: str, **given: Any) -> None:
         raise InputError(f"{name}: rows in a folder are certified with --weights or --model")
     else:
         scores = read_scores(str(options.scores), data.y.size, options.selection.header)
-    limits = Limits(tol=options.tol, max_time=options.max_time)
+    limits = options.limits()
     audit = certify_request(data.X, data.labels, request, limits, w, scores, options.norm2, rival)
     order = order_keys(data, scores if w is None else scores_of(data, request, w))
     statement = audit.statement + objective_in_words(data, request, options) + data.in_units
-    document = common_keys(data, options, request) | {"method": "auto"}
-    document |= {key: value for key, value in asdict(audit).items() if key != "statement"}
+    document = common_keys(data, options, request) | {"method": "auto"} | asdict(audit) | order
     document |= {"status": str(audit.status), "message": _turned(order, data) or statement}
-    document |= {"seconds": 0.0, "statement": statement} | order
+    document["statement"] = statement
     if options.exact:
         assert w is not None
-        document["exact"] = _exact_interval(data, w, request, options, start)
+        limits = limits.after(time.perf_counter() - start)
+        document["exact"] = _exact_interval(data, w, request, limits)
     document["seconds"] = time.perf_counter() - start
     print_document(document, options.as_json)
 
@@ -523,18 +514,12 @@ def _of_model(options: Options) -> tuple[SavedModel, Options]:
     return model, replace(options, **{k: x for k, x in asked.items() if left_out(k)})
 
 
-def _exact_interval(
-    data: Data, w: np.ndarray, request: Request, options: Options, start: float
-) -> dict[str, str]:
+def _exact_interval(data: Data, w: np.ndarray, request: Request, limits: Limits) -> dict[str, str]:
     """Return the exact primal, dual and gap of the weights, rounded outward in print. The dual
     point is that of the solved problem, which is solved for it once more."""
     pairs = request.pairs
     assert not isinstance(pairs, OrderedPairs)
     problem = linear_problem(data.X, data.y, request.lam, request.loss, pairs, positive=1)
     check_exact(problem)
-    left = options.max_time
-    if left is not None:
-        left = max(left - (time.perf_counter() - start), LEAST_TIME)
-    limits = Limits(tol=options.tol, max_time=left)
     found = solve_request(data.X, data.y, request, limits)
     return ExactCertificate.of(problem, w[: problem.space.dim], found.witness).in_digits()
