@@ -25,7 +25,8 @@ import common as c
 from aucert.exact import PartitionedRows, solve
 from aucert.exact.certificate.evaluation import Evaluator
 from aucert.exact.formulation.request import Request, partitioned_problem, rows_of_dask
-from aucert.validation.files.tables import ParquetFolder, Selection, read_parquet_folder
+from aucert.validation.files.parquet_folder import ParquetFolder, read_parquet_folder
+from aucert.validation.files.tables import Selection
 
 LAM = 1e-2
 FILES, GROUP = 8, 1 << 20  # files of the dataset, and rows of their row groups

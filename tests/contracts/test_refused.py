@@ -91,7 +91,7 @@ from aucert.exact.solvers.closed_form import SquaredLossSolver
 from aucert.exact.solvers.qp import LIMITS, QP
 from aucert.validation import theorem4
 from aucert.validation.commands import problems
-from aucert.validation.files.tables import ParquetPartition
+from aucert.validation.files.parquet_folder import ParquetPartition
 from command import Command
 from loops import each
 from on_disk import write

@@ -218,7 +218,8 @@ def test_unos_weights_are_the_ones_that_it_shows() -> None:
 def test_labels_and_groups_of_partitions_are_of_one_type(tmp_path: Path) -> None:
     """As float64, 2^60 and 2^60 + 1 were one label."""
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    from aucert.validation.files.tables import Selection, read_parquet_folder
+    from aucert.validation.files.parquet_folder import read_parquet_folder
+    from aucert.validation.files.tables import Selection
 
     big = 2**60
     for k, kind in enumerate(("i8", "u8")):

@@ -35,16 +35,15 @@ from ...exact.problem.penalties import GroupLasso, Ridge, Sign
 from ...exact.spaces.kernels import PRECOMPUTED, get_kernel, name_of
 from ...exact.spaces.rows import partitions_of
 from ..data.datasets import data_sha256, load, names
+from ..files.labels import Labels
+from ..files.parquet_folder import is_parquet_folder, read_parquet_folder
 from ..files.tables import (
     SVMLIGHT,
     BadColumnsError,
-    Labels,
     Selection,
     as_numbers,
     check_room,
-    is_parquet_folder,
     option_of,
-    read_parquet_folder,
     read_raw,
     read_table,
 )

@@ -21,7 +21,8 @@ from ...exact.certificate.solution import Solution
 from ...exact.errors import InputError, WriteError
 from ...exact.tools.atomic_files import target_of
 from ..data.datasets import load, names
-from ..files.tables import Selection, check_room, column_names, listed, read_raw
+from ..files.labels import listed
+from ..files.tables import Selection, check_room, column_names, read_raw
 from ..files.written import csv_text, finite_json, write_text
 from .endings import finish
 from .inputs import SCHEMA_VERSION, Data, Options, needed, penalty_options, split_names, true_names

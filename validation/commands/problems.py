@@ -34,7 +34,8 @@ from ...exact.proof.write import save_partitions, write_partitioned_proof, write
 from ...exact.spaces.gram import as_meant
 from ...exact.tools.arrays import check_count, check_number, check_tolerance
 from ...exact.tools.rounding import at_least, at_most
-from ..files.tables import is_parquet_folder, may_count_from
+from ..files.parquet_folder import is_parquet_folder
+from ..files.tables import may_count_from
 from ..files.vectors import (
     OF_STANDARDISED,
     LinearModel,
@@ -129,10 +130,10 @@ def run_solve(name: str, **given: Any) -> None:
             title = "weight" if linear else "coefficient"
             title = title if data.scaler is None else OF_STANDARDISED + title
             write_vector(folder / WEIGHTS, solution.w, title, data.columns if linear else None)
-            proof = folder / PROOF
+            proof, in_memory = folder / PROOF, isinstance(data.X, np.ndarray)
             if data.partitioned and options.proof:  # it takes two more passes over the rows
                 write_partitioned_proof(proof, data.X, request.lam, solution)
-            elif request.takes_proof and isinstance(data.X, np.ndarray):
+            elif request.takes_proof and in_memory:
                 with _or_said("proof"):
                     if data.scaler is not None:
                         raise InputError(

@@ -30,15 +30,8 @@ from scipy.special import ndtr
 
 from ...exact.errors import InputError, brief, meant
 from ...exact.tools.arrays import as_float64, check_choice, check_labels
-from ..files.tables import (
-    Labels,
-    existing_file,
-    feature_names,
-    finite_rows,
-    nearest,
-    read_arrays,
-    two_classes,
-)
+from ..files.labels import Labels, two_classes
+from ..files.tables import existing_file, feature_names, finite_rows, nearest, read_arrays
 
 # The AUC of the true score under the models of [ScalingUp, Section 4.1], by quadrature.
 #

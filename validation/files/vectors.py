@@ -13,15 +13,14 @@ import numpy as np
 
 from ...exact.errors import InputError
 from ...exact.tools.arrays import as_float64, loses_digits
+from .labels import as_number, is_missing
 from .tables import (
     Selection,
     are_places,
-    as_number,
     csv_rows,
     damage_reported,
     existing_file,
     fault,
-    is_missing,
     read_arrays,
     read_raw,
     text_lines,

@@ -15,7 +15,9 @@ import pytest
 
 from aucert.exact.errors import InputError
 from aucert.validation.commands.inputs import split_names
-from aucert.validation.files.tables import MAX_CLASSES, Selection, read_parquet_folder, read_table
+from aucert.validation.files.labels import MAX_CLASSES
+from aucert.validation.files.parquet_folder import read_parquet_folder
+from aucert.validation.files.tables import Selection, read_table
 from aucert.validation.files.vectors import read_model_of_another, read_scores, read_vector
 from loops import each
 from on_disk import LIBLINEAR, SVM_RANK, write

@@ -13,8 +13,9 @@ import pytest
 from aucert.exact.api.solve import solve
 from aucert.exact.errors import InputError
 from aucert.exact.proof.check_partitions import main
-from aucert.validation.files import tables
-from aucert.validation.files.tables import ParquetFolder, Selection, read_parquet_folder, read_table
+from aucert.validation.files import parquet_folder
+from aucert.validation.files.parquet_folder import ParquetFolder, read_parquet_folder
+from aucert.validation.files.tables import Selection, read_table
 from command import Command
 from loops import each, first_fast
 from on_disk import write
@@ -60,7 +61,7 @@ def held(found: ParquetFolder) -> tuple[np.ndarray, np.ndarray]:
 @each("numbers", [200, 1 << 22])
 def test_a_folder_holds_the_numbers_of_a_table(tmp_path: Path, numbers: int, monkeypatch) -> None:
     """Words, truth values, dictionaries and half precision, in small batches or in large ones."""
-    monkeypatch.setattr(tables, "NUMBERS", numbers)
+    monkeypatch.setattr(parquet_folder, "NUMBERS", numbers)
     table, asked = columns(), Selection("y", drop=("w",))
     X, y, meta = read_table(write(tmp_path / "whole.parquet", table), asked)
     found = read_parquet_folder(written(tmp_path / "many", table, [300, 301, 650]), asked)
@@ -182,7 +183,7 @@ def test_a_file_that_changes_between_passes_is_noticed(tmp_path: Path) -> None:
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Rows with classes and weights, and in order of 60 queries, in a folder and in one file."""
-    monkeypatch.setattr(tables, "_processors", lambda: 1)
+    monkeypatch.setattr(parquet_folder, "_processors", lambda: 1)
     rng = np.random.default_rng(0)
     y, query = rng.random(4000) < 0.3, np.sort(rng.integers(0, 60, 4000))
     X = rng.normal(size=(4000, 2)) + 0.8 * y[:, None]
@@ -243,7 +244,7 @@ def test_a_folder_has_a_proof_where_it_is_asked_for(
 
 
 def test_a_file_is_cut_only_between_its_queries(folder: Path, monkeypatch) -> None:
-    monkeypatch.setattr(tables, "NUMBERS", 600)
+    monkeypatch.setattr(parquet_folder, "NUMBERS", 600)
     table, asked = pq.read_table("whole.parquet"), Selection("grade", columns=("a", "b"))
     at = np.searchsorted(table["q"].to_numpy(), np.arange(0, 60, 5))
     Path("sorted").mkdir()
@@ -259,7 +260,7 @@ def test_a_file_is_cut_only_between_its_queries(folder: Path, monkeypatch) -> No
 
 WITHOUT_PANDAS = """
 import sys
-from aucert.validation.files.tables import read_parquet_folder
+from aucert.validation.files.parquet_folder import read_parquet_folder
 from aucert.validation.files.tables import Selection
 rows = read_parquet_folder(sys.argv[1], Selection("y"), None, "w", None).rows()
 print(rows.n, "pandas" in sys.modules)

@@ -20,7 +20,8 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from aucert.exact.errors import InputError
 from aucert.validation.commands.inputs import row_counters, split_names
 from aucert.validation.data.datasets import data_sha256
-from aucert.validation.files.tables import Labels, Selection, read_raw, read_table, two_classes
+from aucert.validation.files.labels import Labels, two_classes
+from aucert.validation.files.tables import Selection, read_raw, read_table
 from aucert.validation.files.vectors import LinearModel, read_model_of_another, read_vector
 from aucert.validation.files.written import write_json, write_vector
 from loops import each

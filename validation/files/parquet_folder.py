@@ -1,0 +1,326 @@
+"""A folder of Parquet files as rows in partitions, with their labels and weights.
+
+A partition is some row groups of a file, read again at each pass, in bounded memory.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ...exact.errors import InputError
+from ...exact.spaces.groups import GroupedRows
+from ...exact.spaces.partitions import Block, LocalEngine, PartitionedRows, block_rows, named
+from .labels import MAX_CLASSES, Label, Labels, two_classes
+from .tables import (
+    EVERYTHING,
+    BadColumnsError,
+    Fault,
+    Numbers,
+    Selection,
+    called,
+    cells_of,
+    fault,
+    fault_of_type,
+    is_words,
+    numbers_of,
+    open_parquet,
+    refuse,
+    refuse_needed,
+    remote,
+)
+
+NUMBERS = 1 << 24  # Small row groups are one partition up to about so many; a batch has no more.
+
+
+@dataclass(frozen=True)
+class ParquetPartition:
+    """Row groups of a file; with `qid` the label column holds grades, and rows have no class."""
+
+    path: str
+    groups: tuple[int, ...]
+    first: int  # Rows of the file before them.
+    columns: tuple[str, ...]
+    target: str
+    weight: str | None = None  # The column of row weights.
+    qid: str | None = None  # The column of queries.
+    positive: frozenset[Any] = frozenset()  # Positive cells of the label column, in its own type.
+
+    @property
+    def name(self) -> str:
+        """What to call it in a message."""
+        return f"{self.path}, row groups {self.groups[0]} to {self.groups[-1]}"
+
+    def refuse(self, row: int, column: int | None, value: float) -> NoReturn:
+        """Raise the sentence for a number of row `row` of the partition that cannot be used."""
+        place = self.first + row + 1
+        if column is not None:
+            name, (what, do) = self.columns[column], fault(str(value))
+            refuse(self.path, {name: (f"{what} in column '{name}', row {place}", do)})
+        where = f"the weight in column '{self.weight}', row {place}, is {value}"
+        raise InputError(f"{self.path}: {where}: weights are >= 0, finite and of moderate size")
+
+    def batches(self, names: Sequence[str]) -> Iterator[tuple[Any, range]]:
+        """Yield these columns, batch after batch, with the numbers of the rows in the file."""
+        with open_parquet(self.path, pre_buffer=False) as file:
+            if self.groups[-1] >= file.num_row_groups or not {*names} <= {*file.schema_arrow.names}:
+                raise InputError(f"{self.path} changed while it was being read: start again")
+            start, most = self.first + 1, max(1, NUMBERS // len(names))
+            for batch in file.iter_batches(most, self.groups, [*names], use_threads=False):
+                yield batch, range(start, start + batch.num_rows)
+                start += batch.num_rows
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield its rows in order."""
+        read = [*self.columns, *filter(None, (self.target, self.weight, self.qid))]
+        step = block_rows(len(self.columns))
+        for batch, places in self.batches(read):
+            features = [Numbers(name) for name in self.columns]
+            held = [numbers_in(batch, column, places) for column in features]
+            refuse(self.path, {}, features)
+            weight = group = key = None
+            if self.weight is not None:
+                weight = self._needed(batch, self.weight, places)
+            if self.qid is None:
+                positive = self._positive(whole(self.path, batch, self.target, places))
+            else:
+                positive = np.zeros(batch.num_rows, dtype=bool)
+                key = self._needed(batch, self.target, places)
+                column = whole(self.path, batch, self.qid, places)
+                cells = np.asarray(cells_of(column))
+                group = cells if is_words(column.type) else named(cells, self.path)
+            for start in range(0, batch.num_rows, step):
+                rows = slice(start, start + step)
+                columns = np.stack([column[rows] for column in held], dtype=float)
+                more = (None if one is None else one[rows] for one in (weight, group, key))
+                yield Block(columns, positive[rows], *more)
+
+    def _needed(self, batch: Any, name: str, places: range) -> np.ndarray:
+        """Return a column that is not a feature as float64."""
+        column = Numbers(name)
+        held = numbers_in(batch, column, places)
+        refuse_needed(self.path, [column.bad])
+        return held.astype(float)
+
+    def _positive(self, column: Any) -> np.ndarray:
+        """Return which cells of the label column are positive."""
+        from pyarrow import types
+
+        if is_words(column.type):
+            column = column if types.is_dictionary(column.type) else column.dictionary_encode()
+            known = [str(word) in self.positive for word in column.dictionary.to_pylist()]
+            return np.array(known, dtype=bool)[numbers_of(column.indices)]
+        return np.isin(numbers_of(column), [*self.positive])
+
+
+def numbers_in(batch: Any, column: Numbers, places: range) -> np.ndarray:
+    """Return a column as numbers; whole ones of floating point as they are."""
+    from pyarrow import types
+
+    held = batch.column(column.name)
+    plain = types.is_floating(held.type) and held.type.bit_width >= 32 and not held.null_count
+    return numbers_of(held) if plain else column.of(cells_of(held), places)
+
+
+def whole(path: str, batch: Any, name: str, places: range) -> Any:
+    """Return a column without missing values."""
+    column = batch.column(name)
+    if column.null_count:
+        row = places[column.is_null().index(True).as_py()]
+        raise InputError(f"{path}, column '{name}', row {row}: missing value: drop the row")
+    return column
+
+
+def refuse_all(path: str, parts: Iterable[ParquetPartition], faults: dict[str, Fault]) -> None:
+    """Raise one error on all features with these faults, or with a bad cell. It reads no more than
+    some partitions of a large folder."""
+    found, left = dict(faults), 8 * NUMBERS
+    for part in parts:
+        if left < 0:
+            break
+        columns = [Numbers(name) for name in part.columns if name not in found]
+        for batch, places in part.batches([column.name for column in columns]) if columns else ():
+            left -= len(columns) * len(places)
+            for column in columns:
+                column.of(cells_of(batch.column(column.name)), places)
+        for column in columns:
+            if column.bad is not None:
+                what, do = column.bad
+                found[column.name] = f"{what} ({part.path})", do
+    refuse(path, found)
+
+
+def may_be_cut(metadata: Any, qid: str) -> list[bool]:
+    """Return before which row groups a file may be cut, so that no query is split. There its
+    statistics say that the largest query before is below the smallest one behind."""
+    ends: list[tuple[Any, Any]] = []
+    for k in range(metadata.num_row_groups):
+        group = metadata.row_group(k)
+        columns = map(group.column, range(group.num_columns))
+        known = next(column for column in columns if column.path_in_schema == qid).statistics
+        if known is None or not known.has_min_max:
+            return [k == 0 for k in range(metadata.num_row_groups)]
+        ends.append((known.min, known.max))
+    highest = [*accumulate((high for _, high in ends), max)]
+    return [k == 0 or highest[k - 1] < ends[k][0] for k in range(len(ends))]
+
+
+@dataclass(frozen=True, eq=False)
+class ParquetFolder:
+    """What a folder of n rows holds; labels are as in `Table`, None where rows have a query."""
+
+    path: str
+    partitions: list[ParquetPartition]
+    columns: list[str]
+    target: str
+    positive: Label | None
+    negative: Label | None
+    n: int
+    qid: str | None = None
+
+    def rows(
+        self, jobs: int | None = None, heard: Callable[[int, int], object] | None = None
+    ) -> PartitionedRows:
+        """Return the rows, read by so many processes; `heard` is as in `LocalEngine`."""
+        if jobs is None:  # a process takes seconds to start: few rows need no second one
+            jobs = min(_processors(), 1 + self.n * len(self.columns) // NUMBERS)
+        engine = LocalEngine(self.partitions, jobs, heard)
+        advice = f"sort the rows of the folder by '{self.qid}', and let no two files share a value"
+        try:
+            if self.qid is None:
+                return PartitionedRows(engine, self.columns)
+            return GroupedRows(engine, self.columns, advice)
+        except BadColumnsError:
+            refuse_all(self.path, self.partitions, {})
+            raise
+
+
+def read_parquet_folder(
+    path: str | Path,
+    asked: Selection = EVERYTHING,
+    positive: object = None,
+    weight: str | None = None,
+    qid: str | None = None,
+) -> ParquetFolder:
+    """Find the Parquet files of a folder, and what their labels are."""
+    extra = tuple(name for name in (weight, qid) if name is not None)
+    asked = replace(asked, drop=(*asked.drop, *extra))
+    paths, parts, n = parquet_paths(str(path)), list[ParquetPartition](), 0
+    with open_parquet(paths[0]) as file:
+        names, types = called(file.schema_arrow.names), file.schema_arrow.types
+    places, kinds = asked.places(Path(paths[0]), names), dict(zip(names, types, strict=True))
+    assert places.target is not None
+    columns, target = tuple(names[k] for k in places.features), names[places.target]
+    like, faults = ParquetPartition("", (), 0, columns, target, weight, qid), places.unclear
+    for name in paths:
+        with open_parquet(name) as file:
+            schema, metadata = file.schema_arrow, file.metadata
+        for column in (target, *extra):
+            label = column in (target, qid)
+            refuse_needed(name, [fault_in(schema, column, kinds, paths[0], label)])
+        for column in columns:
+            if bad := fault_in(schema, column, kinds, paths[0]):
+                faults.setdefault(column, (f"{bad[0]} ({name})", bad[1]))
+        n += metadata.num_rows
+        parts += _parts_of(replace(like, path=name), metadata)
+    if faults:
+        refuse_all(str(path), parts, faults)
+    if not n:
+        raise InputError(f"{path}: no rows")
+    one = zero = None
+    if qid is None:
+        meant, one, zero = _positive_cells(parts, positive, f"{path}, column '{target}'")
+        parts = [replace(part, positive=meant) for part in parts]
+    return ParquetFolder(str(path), parts, [*columns], target, one, zero, n, qid)
+
+
+def is_parquet_folder(path: str) -> bool:
+    """Return whether a path is a folder here, or one that only fsspec can reach."""
+    return "://" in path or Path(path).is_dir()
+
+
+def parquet_paths(path: str) -> list[str]:
+    """Return the paths of the Parquet files of a folder, in order; there is one at least."""
+    base = path
+    if "://" in path:
+        system, inside = remote(path)
+        base = system.unstrip_protocol(inside)
+        try:
+            found = [system.unstrip_protocol(name) for name in system.find(inside)]
+        except OSError as error:
+            raise InputError(f"{path}: cannot be read ({error})") from None
+    else:
+        found = [str(name) for name in Path(path).rglob("*") if name.is_file()]
+    kept = [
+        name
+        for name in sorted(found)
+        if name.endswith((".parquet", ".parq", ".pq"))
+        and not any(part.startswith((".", "_")) for part in Path(os.path.relpath(name, base)).parts)
+    ]
+    if not kept:
+        raise InputError(f"{path}: no Parquet files in this folder: names must end in .parquet")
+    return kept
+
+
+def fault_in(
+    schema: Any, column: str, kinds: dict[str, Any], first: str, label: bool = False
+) -> Fault | None:
+    """Return why a file's column cannot be used next to the first file's, if it cannot."""
+    if column not in schema.names:
+        return f"no column '{column}', which {first} has", "write the same columns"
+    if schema.names.count(column) > 1:
+        return f"two columns are named '{column}'", "rename one of them"
+    kind = schema.field(column).type
+    if label and kind != kinds[column] and not (is_words(kind) and is_words(kinds[column])):
+        both = f"column '{column}' holds {kind}, and in {first} it holds {kinds[column]}"
+        return both, "write one or the other"
+    return fault_of_type(column, kind, label)
+
+
+def _parts_of(file: ParquetPartition, metadata: Any) -> list[ParquetPartition]:
+    """Return the partitions of one file: its row groups, small ones together."""
+    most = max(1, NUMBERS // (len(file.columns) + 1))
+    cut = None if file.qid is None else may_be_cut(metadata, file.qid)
+    found: list[ParquetPartition] = []
+    groups: list[int] = []
+    first = held = 0
+    for k in range(metadata.num_row_groups):
+        rows = metadata.row_group(k).num_rows
+        if groups and held + rows > most and (cut is None or cut[k]):
+            found.append(replace(file, groups=tuple(groups), first=first))
+            first, held, groups = first + held, 0, []
+        groups.append(k)
+        held += rows
+    return [*found, replace(file, groups=tuple(groups), first=first)] if groups else found
+
+
+def _positive_cells(
+    parts: list[ParquetPartition], positive: object, where: str
+) -> tuple[frozenset[Any], Label, Label | None]:
+    """Return the cells of the label column that are positive, that label, and the other."""
+    from pyarrow.compute import unique
+
+    cells: dict[Any, int] = {}  # and where each may stand first
+    for part in parts:
+        with open_parquet(part.path, pre_buffer=False) as file:
+            read = file.read_row_groups(list(part.groups), columns=[part.target], use_threads=False)
+        rows = range(part.first + 1, part.first + 1 + read.num_rows)
+        for cell in cells_of(unique(whole(part.path, read, part.target, rows))):
+            cells.setdefault(cell, part.first + 1)
+        if len(cells) > MAX_CLASSES:  # which are refused below
+            break
+    labels = Labels.of(np.array([*cells]), where, rows=[*cells.values()])
+    y, one, zero = two_classes(labels, positive, where)
+    return frozenset(cell for cell, is_one in zip(cells, y, strict=True) if is_one), one, zero
+
+
+def _processors() -> int:
+    """Return how many processors this process may use."""
+    count = getattr(os, "process_cpu_count", os.cpu_count)()
+    return max(1, count or 1)
