@@ -200,10 +200,9 @@ def gap_curves(
     named: dict[str, Any] = {**fits} | ({OURS: f"{__package__}.ours:{loss}"} if ours else {})
     problem = linear_problem(X, y, lam, loss)
     rows = np.asarray(X.toarray() if sp.issparse(X) else X, dtype=float)
-    positive = problem.pairs.positive
     if rows.size > LARGEST:
         raise InputError(f"X has {rows.size:,} numbers, {LARGEST:,} at most: take fewer rows")
-    labels = positive.astype(int)
+    labels = problem.pairs.positive.astype(int)
     limit = max(10 * max_time, WARM_UP_SECONDS)  # it compiles, too
     progress(f"{data}, lam {lam:g}: the lower bound")
     dual = solve(X, y, lam, loss=loss, tol=ACCURACY, max_time=limit).certificate.dual

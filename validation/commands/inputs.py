@@ -239,13 +239,6 @@ class Data:
         return {"y": None, "time": self.y, "event": self.ordered.upper}
 
     @property
-    def for_checker(self) -> dict[str, Any]:
-        """The columns that order the rows for the checker of proofs; each label is the file's."""
-        if self.names is not None:
-            return {"y": self.names.written()}
-        return {name: x for name, x in self.labelled.items() if isinstance(x, np.ndarray)}
-
-    @property
     def has_classes(self) -> bool:
         """Whether rows are positive or negative, rather than ordered within queries or by time."""
         return self.ordered is None and self.ordered_by is None

@@ -142,7 +142,9 @@ def run_solve(name: str, **given: Any) -> None:
                     write_proof(proof, data.X, **data.labelled, lam=request.lam, solution=solution)
             document["proof"] = PROOF if proof.exists() else None
             if proof.exists() and not (data.partitioned or options.no_data):
-                columns = data.for_checker
+                # Each label is the file's, also where several of them are the other class.
+                ordered = {k: x for k, x in data.labelled.items() if isinstance(x, np.ndarray)}
+                columns = ordered if data.names is None else {"y": data.names.written()}
                 write_atomically(folder / DATA, lambda file: np.savez(file, X=data.X, **columns))
             if rows is not None:
                 save_partitions(data.X, rows)
@@ -448,17 +450,26 @@ def _read_weights(options: Options, data: Data) -> np.ndarray:
 
 def _sign(path: str, model: LinearModel, data: Data) -> int:
     """Return -1 where a model scores high what is meant to be low here, else 1."""
-    if data.ordered_by is None:
-        built_in = data.label is None and not data.partitioned
-        high, low = (1, 0) if built_in else (data.label, data.negative)
-        return model.sign(path, high, low)
-    if model.of_times and data.ordered_by == "time":
-        return -1  # a long life is a small risk
-    if model.labels is None:
-        return 1
+    high, low = data.label, data.negative
+    if high is None and data.ordered_by is None and not data.partitioned:
+        high, low = 1, 0  # built in
+    numbers = isinstance(high, int | float) and isinstance(low, int | float | None)
     if data.ordered_by == "time":
-        raise InputError(f"{path}: this model tells two classes apart, which times do not have")
-    return 1 if model.labels[0] > model.labels[1] else -1  # the larger grade is above
+        if model.labels is not None:
+            raise InputError(f"{path}: this model tells two classes apart, which times do not have")
+        return -1 if model.of_times else 1  # a long life is a small risk
+    if model.labels is None:
+        return -1 if numbers and low is not None and high < low else 1  # type: ignore[operator]
+    if data.ordered_by == "qid":
+        return 1 if model.labels[0] > model.labels[1] else -1  # the larger grade is above
+    for sign, (up, down) in ((1, model.labels), (-1, model.labels[::-1])):
+        other = low is None or down == low or {down, low} == {0, -1}
+        if numbers and up == high and other:
+            return sign
+    raise InputError(
+        f"{path}: the model scores {model.labels[0]:g} above {model.labels[1]:g}, and the "
+        f"positive label is {high!r}: name another with --positive, or give plain weights"
+    )
 
 
 def _checked(options: Options) -> Options:

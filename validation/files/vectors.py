@@ -217,21 +217,6 @@ class LinearModel:
     """The label that it scores high, and the other; None is the larger one, or a ranking."""
     of_times: bool = False  # Whether it predicts times, as XGBoost's `survival:aft` does.
 
-    def sign(self, path: str | Path, high: object, low: object) -> int:
-        """Return 1 where the model scores the label `high` of the data high, -1 where `low`. `low`
-        is None for the rest; both are where the data have none. Other labels are refused."""
-        numbers = isinstance(high, int | float) and isinstance(low, int | float | None)
-        if self.labels is None:
-            return -1 if numbers and low is not None and high < low else 1  # type: ignore[operator]
-        for sign, (up, down) in ((1, self.labels), (-1, self.labels[::-1])):
-            other = low is None or down == low or {down, low} == {0, -1}
-            if numbers and up == high and other:
-                return sign
-        raise InputError(
-            f"{path}: the model scores {self.labels[0]:g} above {self.labels[1]:g}, and the "
-            f"positive label is {high!r}: name another with --positive, or give plain weights"
-        )
-
 
 def read_model_of_another(path: str | Path, n_features: int) -> LinearModel | None:
     """Read a linear model of another program, or return None where the file is none.
