@@ -144,7 +144,7 @@ def run_solve(name: str, **given: Any) -> None:
             if proof.exists() and not (data.partitioned or options.no_data):
                 # Each label is the file's, also where several of them are the other class.
                 ordered = {k: x for k, x in data.labelled.items() if isinstance(x, np.ndarray)}
-                columns = ordered if data.names is None else {"y": data.names.written()}
+                columns: Any = ordered if data.names is None else {"y": data.names.written()}
                 write_atomically(folder / DATA, lambda file: np.savez(file, X=data.X, **columns))
             if rows is not None:
                 save_partitions(data.X, rows)
