@@ -66,7 +66,7 @@ def draw_pairs(
         codes = draw_codes(n_pos, n_neg, n_pairs, seed, replace)
     else:
         _total(n_pos, n_neg, n_pairs)
-        a, b = AllPairs(weight).on(positive).sides()
+        a, b = AllPairs(weight).on(positive).sides
         if not replace:
             raise InputError("row weights need draws with replacement: set replace=True")
         rng = np.random.default_rng(seed)

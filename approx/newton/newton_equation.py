@@ -55,10 +55,9 @@ class SortedCurvature:
     def __init__(self, problem: Problem, scores: np.ndarray, pairs: AllPairs):
         sums = problem.sums(scores)
         self.value, self.c = sums.value, sums.c
-        positive = problem.pairs.positive
-        t, b, _ = centred(scores.astype(float, copy=False), positive)
+        t, b, _ = centred(scores.astype(float, copy=False), pairs.places)
         t_order, b_order = both_orders(t, b)
-        self.rows = np.flatnonzero(positive)[t_order], np.flatnonzero(~positive)[b_order]
+        self.rows = pairs.places[0][t_order], pairs.places[1][b_order]
         a, c = pairs.normalised()
         self.weights, t, b = (a[t_order], c[b_order]), t[t_order], b[b_order]
         # Row i of t is active with b[above[i]:], row j of b with t[:below[j]].

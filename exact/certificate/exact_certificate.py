@@ -247,7 +247,7 @@ class _AllPairs:
 
     def __init__(self, pairs: AllPairs, power: int, clipped: bool):
         self.power, self.clipped, self.positive = power, clipped, pairs.positive
-        self.a, self.b = (whole_numbers_of(side)[0] for side in pairs.sides())
+        self.a, self.b = (whole_numbers_of(side)[0] for side in pairs.sides)
         self.mass = int(self.a.sum()) * int(self.b.sum())
 
     def lost(self, scores: np.ndarray, one: int) -> int:

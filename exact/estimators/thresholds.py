@@ -113,7 +113,7 @@ def threshold_accuracy(
 ) -> float:
     """Return the threshold at which most rows are on their own side; of a rare class maybe all."""
     cuts = all_cuts(scores, positive, weight)
-    plus, minus = (float(side.sum()) for side in AllPairs(weight).on(positive).sides())
+    plus, minus = (float(side.sum()) for side in AllPairs(weight).on(positive).sides)
     return cuts.best((plus * cuts.sensitivity + minus * cuts.specificity) / (plus + minus))
 
 

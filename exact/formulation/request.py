@@ -244,7 +244,7 @@ def _pair_mass(pairs: Any) -> tuple[float, float | None]:
         if float(np.ptp(pairs.c)) > 1e-12 * float(pairs.c.max()):
             raise InputError("pairs with unequal weights have no number for C: give lam")
         return pairs.i.size, pairs.n_pos / pairs.n
-    a, b = (float(side.sum()) for side in pairs.sides())
+    a, b = (float(side.sum()) for side in pairs.sides)
     return a * b, a / (a + b)
 
 

@@ -194,8 +194,8 @@ class Hinge(_Bounded):
             found = counted_hinge(scores, pairs.positive, width)
             if found is not None:
                 return found
-        t, b, size = centred(scores, pairs.positive)
-        side = swept(t, b, *pairs.sides(), width=width)
+        t, b, size = centred(scores, pairs.places)
+        side = swept(t, b, *pairs.sides, width=width)
         counts = pairs.weight is None and width == 0
         value_rounding, rounding = hinge_roundings(pairs.n, size, width, unit_of(scores))
         return assembled(pairs, side, value_rounding, None if counts else rounding, linear=True)
@@ -237,8 +237,8 @@ class SquaredHinge(_Curved):
 
     def all_pairs(self, pairs: Any, scores: np.ndarray, width: float) -> PairSums:
         """Return the sums over all pairs, from sorted scores."""
-        t, b, size = centred(scores, pairs.positive)
-        side = swept(t, b, *pairs.sides(), squared=True)
+        t, b, size = centred(scores, pairs.places)
+        side = swept(t, b, *pairs.sides, squared=True)
         slips = squared_roundings(pairs.n, size, unit_of(scores))
         return assembled(pairs, side, *slips, linear=False)
 
@@ -266,8 +266,8 @@ class Square(_Curved):
 
     def all_pairs(self, pairs: Any, scores: np.ndarray, width: float) -> PairSums:
         """Return the sums over all pairs, from the class moments: O(n)."""
-        t, b, size = centred(scores, pairs.positive)
-        side = square_sides(t, b, *pairs.sides())
+        t, b, size = centred(scores, pairs.places)
+        side = square_sides(t, b, *pairs.sides)
         slips = squared_roundings(pairs.n, size, unit_of(scores), moments=True)
         return assembled(pairs, side, *slips, linear=False)
 

@@ -72,6 +72,11 @@ class Labelled(ABC):
         """Number of negative rows."""
         return self.n - self.n_pos
 
+    @cached_property
+    def places(self) -> tuple[np.ndarray, np.ndarray]:
+        """The positive rows (n_pos,) and the negative rows, ascending."""
+        return np.flatnonzero(self.positive), np.flatnonzero(~self.positive)
+
     def on(self, positive: np.ndarray) -> Self:
         """Return the same pairs of rows whose positive ones are `positive`."""
         positive = in_memory(np.asarray(positive))
@@ -81,7 +86,7 @@ class Labelled(ABC):
             present = "positive" if positive.all() else "negative"
             raise InputError(f"all {positive.size} rows are {present}: pairs need both classes")
         labelled = copy(self)  # not `replace`, which would normalise weights once more
-        for known in ("n_pos", "mass"):  # of other labels
+        for known in ("n_pos", "places", "sides", "mass"):  # of other labels
             vars(labelled).pop(known, None)
         object.__setattr__(labelled, "labels", positive)
         labelled.check()
@@ -191,14 +196,15 @@ class AllPairs(Labelled, Curved):
     def check(self) -> None:
         """Raise `InputError` unless the weights fit the rows and leave both classes some."""
         if self.weight is not None:
-            self.sides()
+            _ = self.sides
 
     def count(self) -> int:
         """Return n_pos times n_neg."""
         return self.n_pos * self.n_neg
 
+    @cached_property
     def sides(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the weights of the positive and of the negative rows, not normalised."""
+        """The weights of the positive and of the negative rows, not normalised."""
         if self.weight is None:
             return np.ones(self.n_pos), np.ones(self.n_neg)
         positive = self.positive
@@ -212,21 +218,20 @@ class AllPairs(Labelled, Curved):
     @cached_property
     def mass(self) -> np.floating:
         """What all pairs weigh together before they are normalised."""
-        a, b = self.sides()
+        a, b = self.sides
         return a.sum(dtype=np.longdouble) * b.sum(dtype=np.longdouble)
 
     def normalised(self) -> tuple[np.ndarray, np.ndarray]:
         """Return a (n_pos,) and b (n_neg,), each adding up to one, with c_ij = a_i b_j."""
-        a, b = self.sides()
+        a, b = self.sides
         return a / float(a.sum(dtype=np.longdouble)), b / float(b.sum(dtype=np.longdouble))
 
     def row_mass(self) -> np.ndarray:
         """Return what the pairs of each row weigh together: (n,)."""
-        positive = self.positive
         if self.weight is None:
-            return np.where(positive, 1 / self.n_pos, 1 / self.n_neg)
-        mass = np.empty(positive.size)
-        mass[positive], mass[~positive] = self.normalised()
+            return np.where(self.positive, 1 / self.n_pos, 1 / self.n_neg)
+        mass, (plus, minus) = np.empty(self.n), self.places
+        mass[plus], mass[minus] = self.normalised()
         return mass
 
     def sums(self, scores: np.ndarray, loss: Loss, width: float = 0.0) -> PairSums:
@@ -244,10 +249,9 @@ class AllPairs(Labelled, Curved):
         return near_of_classes(self, loss, scores, width, size, rng)
 
     def some(self, size: int, rng: np.random.Generator) -> Near:
-        sides = np.flatnonzero(self.positive), np.flatnonzero(~self.positive)
         i, j = (
             rows[drawn(mass, size, rng, self.weight is None)]
-            for rows, mass in zip(sides, self.normalised(), strict=True)
+            for rows, mass in zip(self.places, self.normalised(), strict=True)
         )
         return i, j, np.full(size, 1 / size)
 
@@ -258,8 +262,7 @@ PairBlock = tuple[slice, slice, np.ndarray]
 
 def enumerated(pairs: AllPairs, scores: np.ndarray, loss: Loss, width: float) -> PairSums:
     """Return the sums pair by pair, for a loss that has no quicker way: O(n_pos n_neg) time."""
-    positive = pairs.positive
-    a, b = (side / side.sum() for side in pairs.sides())
+    a, b = (side / side.sum() for side in pairs.sides)
 
     def blocks() -> Iterator[PairBlock]:
         step = max(1, BLOCK // b.size)
@@ -267,7 +270,7 @@ def enumerated(pairs: AllPairs, scores: np.ndarray, loss: Loss, width: float) ->
             some = slice(start, min(start + step, a.size))
             yield some, slice(a.size, None), np.multiply.outer(a[some], b)
 
-    order = np.concatenate([np.flatnonzero(positive), np.flatnonzero(~positive)])
+    order = np.concatenate(pairs.places)
     return one_by_one(blocks(), a.size * b.size, order, scores, loss, width)
 
 

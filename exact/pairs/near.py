@@ -72,8 +72,7 @@ def near_of_classes(
     pairs: Any, loss: Loss, scores: np.ndarray, width: float, size: int, rng: np.random.Generator
 ) -> Near:
     """Draw from all pairs of two classes (`AllPairs`)."""
-    positive = pairs.positive
-    plus, minus = np.flatnonzero(positive), np.flatnonzero(~positive)
+    plus, minus = pairs.places
     # 20: up to so many times the wanted pairs, all pairs are looked at
     if loss != HINGE and plus.size * minus.size <= 20 * size:
         # Near separation hardly any pair is curved, and draws by weight find none.
@@ -91,7 +90,8 @@ def near_of_classes(
     # No margin is larger than the range of the scores, and a window has two sides.
     top = 2.02 * (float(np.ptp(scores)) + 1.0)
     enough = min(size, plus.size * minus.size) // ENOUGH
-    mass, order = pairs.row_mass(), SortedRows.of(scores, positive, top) if loss == HINGE else None
+    order = SortedRows.of(scores, pairs.positive, top) if loss == HINGE else None
+    mass = pairs.row_mass()
     rows, others = plus, minus[np.argsort(scores[minus], kind="stable")] if order is None else minus
     while True:
         if order is not None:

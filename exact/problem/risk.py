@@ -356,7 +356,7 @@ def least_margin(pairs: Any, low: np.ndarray, high: np.ndarray) -> Any:
         return (low[pairs.i[counted]] - high[pairs.j[counted]]).min()
     if not isinstance(pairs, AllPairs):
         return -np.inf
-    a, b = pairs.sides()
+    a, b = pairs.sides
     return low[pairs.positive][a > 0].min() - high[~pairs.positive][b > 0].max()
 
 

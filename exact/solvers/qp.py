@@ -137,12 +137,11 @@ def enumerate_pairs(pairs: AllPairs | PairList) -> PairList:
     """Return all pairs as a list: [SAUC, eq. (10)]'s vec(alpha), positive row by positive row."""
     if isinstance(pairs, PairList):
         return pairs
-    a, b = pairs.sides()
-    positive = pairs.positive
-    rows_pos, rows_neg = np.flatnonzero(positive), np.flatnonzero(~positive)
+    a, b = pairs.sides
+    rows_pos, rows_neg = pairs.places
     i = np.repeat(rows_pos, rows_neg.size)
     j = np.tile(rows_neg, rows_pos.size)
-    return PairList(i, j, np.outer(a, b).ravel(), positive)
+    return PairList(i, j, np.outer(a, b).ravel(), pairs.positive)
 
 
 def teaching_dual(problem: Problem, listed: PairList, unit: float) -> tuple[Any, Any, np.ndarray]:

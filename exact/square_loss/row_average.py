@@ -73,7 +73,7 @@ class RowAverage:
             raise InputError("the rows are of one class: pairs need both")
         lam = check_number("lam", lam, closed="low")
         pairs = pairs.on(positive)
-        plus, minus = (float(side.sum()) for side in pairs.sides())
+        plus, minus = (float(side.sum()) for side in pairs.sides)
         mass = pairs.row_mass()
         means = np.stack([space.X.T @ (mass * side) for side in (~positive, positive)])
         source = Source(space.raw, pairs.weight, None if space.is_sparse else space.offset)

@@ -294,7 +294,7 @@ def exponential_sums(pairs: Any, scores: np.ndarray, largest: float) -> PairSums
     positive row and r the largest of a negative one, every factor exp(m - s_i), exp(s_j - r) is at
     most one; the mean loss is exp(r - m) times their two means."""
     positive = pairs.positive
-    a, b = pairs.sides()
+    a, b = pairs.sides
     s, r = scores[positive], scores[~positive]
     least, most = s[a > 0].min(), r[b > 0].max()
     worst = float(most - least)

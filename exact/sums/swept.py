@@ -73,14 +73,15 @@ class SideSums:
     near: float | None = None  # Hinge: the mass of all pairs that may be active, with rounding.
 
 
-def centred(scores: np.ndarray, positive: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+def centred(
+    scores: np.ndarray, places: tuple[np.ndarray, np.ndarray]
+) -> tuple[np.ndarray, np.ndarray, float]:
     """Return t = s - 1 of the positives, b = s of the negatives, and their largest magnitude. The
     middle of the range is taken off first: pairs do not see it, and running sums lose fewer
     digits."""
-    middle = (scores.max() + scores.min()) / 2
-    shifted = scores - middle
-    t = shifted[positive] - 1.0
-    b = shifted[~positive]
+    shifted = scores - (scores.max() + scores.min()) / 2
+    t, b = (shifted[rows] for rows in places)
+    t -= 1.0
     return t, b, float(max(np.abs(t).max(), np.abs(b).max()))
 
 
@@ -136,10 +137,9 @@ def assembled(
     pairs: Any, side: SideSums, value_rounding: float, rounding: float | None, linear: bool
 ) -> PairSums:
     """Return the sums of both classes in the order of the rows, normalised."""
-    positive, mass = pairs.positive, pairs.mass
-    c = np.empty(positive.size)
-    c[positive] = side.u / mass
-    c[~positive] = -side.v / mass
+    (plus, minus), mass = pairs.places, pairs.mass
+    c = np.empty(pairs.n)
+    c[plus], c[minus] = side.u / mass, -side.v / mass
     value, total = float(side.value / mass), side.u.sum(dtype=np.longdouble) / mass
     conjugate = float(total if linear else total - side.value / mass)
     # The mean of a loss >= 0 is below zero by rounding only.
@@ -262,7 +262,7 @@ class SortedRows:
         if blurred:  # a float sweep
             positive = np.empty(n, dtype=bool)
             positive[self.keys & ((1 << self.bits) - 1)] = (self.keys >> self.bits) & 1
-            t, b, size = centred(scores, positive)
+            t, b, size = centred(scores, (np.flatnonzero(positive), np.flatnonzero(~positive)))
             side: Any = swept(t, b, np.ones(t.size), np.ones(b.size))
             value, near = (float(x) / whole for x in (side.value, side.near))
             rounding = hinge_roundings(n, size, 0.0, unit_of(scores))[0]
