@@ -217,6 +217,15 @@ def factored(H: np.ndarray) -> np.ndarray:
     raise InputError("the features are so large that their curvature overflows: rescale them")
 
 
+def solved(H: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Return H^-1 right, (n,) or (n, k), and overwrite H; raise `LinAlgError` where it is not
+    positive definite."""
+    factor, failed = dpotrf(H.T, overwrite_a=True)  # scipy's own functions cost 25 us more
+    if failed:
+        raise np.linalg.LinAlgError("not positive definite")
+    return np.asarray(dpotrs(factor, right)[0])
+
+
 def cholesky_solve(factor: np.ndarray, r: np.ndarray) -> np.ndarray:
     """Return H^-1 r, (dim,), from the factor of H."""
     return np.asarray(dpotrs(factor, np.ravel(r))[0])

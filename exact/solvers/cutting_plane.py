@@ -27,12 +27,12 @@ from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.linalg
 
 from ..certificate.solution import INSIDE, STALL, Proof, Recorder, Solver, Status
 from ..errors import InputError, OverflowingError
 from ..losses.registry import HINGE
 from ..pairs.all_pairs import AllPairs, PairList
+from ..pairs.near import solved
 from ..problem.problem import Functions, Problem, best_share
 from ..problem.risk import Alpha, Mix, Scores
 from ..problem.tail import Tail
@@ -303,10 +303,9 @@ def _on_support(H: np.ndarray, m: np.ndarray) -> np.ndarray | None:
         shifted = H + top
         shifted.flat[:: m.size + 1] += ridge * top
         try:
-            factor = scipy.linalg.cho_factor(shifted, lower=True, check_finite=False)
+            even, found = solved(shifted, right).T
         except np.linalg.LinAlgError:
             continue
-        even, found = scipy.linalg.cho_solve(factor, right, check_finite=False).T
         # The part along `even` is free: it makes the sum one.
         y = found + (1 - found.sum()) / even.sum() * even
         return y if np.isfinite(y).all() else None

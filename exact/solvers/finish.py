@@ -34,7 +34,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
 import numpy as np
-import scipy.linalg
 import scipy.sparse as sp
 
 from ..certificate.certificate import dual_value
@@ -42,7 +41,7 @@ from ..certificate.solution import INSIDE, STALL, Idle, Recorder, Solver, Status
 from ..errors import InputError
 from ..losses.registry import HINGE
 from ..pairs.all_pairs import AllPairs, PairList
-from ..pairs.near import PairGraph
+from ..pairs.near import PairGraph, solved
 from ..pairs.ordered_pairs import OrderedPairs
 from ..problem.problem import Problem, best_on_segment, root_of_slope
 from ..problem.risk import Alpha, Minorant
@@ -263,7 +262,9 @@ class OpenPairs:
         return self._by_products(active, weight, r, 1e-6, 1000)[0]
 
     def _differences(self, active: np.ndarray) -> Any:
-        return self.rows[self.i[active]] - self.rows[self.j[active]]
+        i, j, rows = self.i[active], self.j[active], self.rows
+        dense = isinstance(rows, np.ndarray)
+        return rows.take(i, axis=0) - rows.take(j, axis=0) if dense else rows[i] - rows[j]
 
     def _by_pairs(self, active: np.ndarray, weight: np.ndarray, r: np.ndarray) -> np.ndarray:
         """Woodbury: (r - D'(lam W^-1 + D D')^-1 D r) / lam."""
@@ -271,12 +272,7 @@ class OpenPairs:
         product = D @ D.T
         K = product if isinstance(product, np.ndarray) else product.toarray()
         K.flat[:: active.size + 1] += self.lam / weight
-        solved = scipy.linalg.cho_solve(
-            scipy.linalg.cho_factor(K, lower=True, overwrite_a=True, check_finite=False),
-            np.asarray(D @ r),
-            check_finite=False,
-        )
-        return (r - np.asarray(D.T @ solved)) / self.lam
+        return (r - np.asarray(D.T @ solved(K, np.asarray(D @ r)))) / self.lam
 
     def _graph(self, active: np.ndarray, weight: np.ndarray) -> PairGraph:
         return PairGraph(self.i[active], self.j[active], weight, self.rows.shape[0])
@@ -292,8 +288,7 @@ class OpenPairs:
             product = self.rows.T @ self._graph(active, weight).times(self.rows)
         H = product if isinstance(product, np.ndarray) else cast(Any, product).toarray()
         H.flat[:: r.size + 1] += self.lam
-        factor = scipy.linalg.cho_factor(H, lower=True, overwrite_a=True, check_finite=False)
-        return scipy.linalg.cho_solve(factor, r, check_finite=False)
+        return solved(H, r)
 
     def _by_products(
         self, active: np.ndarray, weight: np.ndarray, r: np.ndarray, rtol: float, iterations: int
@@ -540,12 +535,11 @@ def _pivoted(signed: np.ndarray, sign: np.ndarray, free: np.ndarray) -> np.ndarr
         at = np.flatnonzero(free)
         # Along `sign` the matrix of centred rows is singular; there x is fixed at zero anyway.
         G = signed[np.ix_(at, at)] + np.outer(sign[at], sign[at])
+        right = np.column_stack([sign[at] > 0, sign[at]]).astype(float)
         try:
-            factor = scipy.linalg.cho_factor(G, lower=True, overwrite_a=True, check_finite=False)
+            a, b = solved(G, right).T
         except np.linalg.LinAlgError:
             return None
-        right = np.column_stack([sign[at] > 0, sign[at]]).astype(float)
-        a, b = scipy.linalg.cho_solve(factor, right, check_finite=False).T
         across = float(sign[at] @ b)
         if not across > 0:
             return None
