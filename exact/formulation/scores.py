@@ -241,26 +241,6 @@ def _by_columns(space: Rows, scores: np.ndarray) -> _Known | None:
 def _by_products(space: Space, scores: np.ndarray) -> _Known | None:
     """Return the fit through the coefficients of rows, no more than there are features: sum a_i k_i
     with sum a = 0, sigma^2 the least eigenvalue of K orthogonal to the constants."""
-    M, error = _centred_products(space)
-    found = _least_eigenvalue(M, error)
-    if found is None:
-        return None
-    factor, least = found
-    a, coordinates = np.zeros(space.n), np.zeros(space.dim)
-    left = scores - scores.mean()
-    for _ in range(4):
-        a = a + scipy.linalg.cho_solve(factor, left)
-        a -= a.mean()
-        coordinates = space.pull(a)
-        left, _ = _left(space, coordinates, scores)
-    apart = (abs(float(a.sum())) + gamma(space.n) * float(np.abs(a).sum())) * space.reach
-    if space.held is not None:
-        apart += space.held.pull_error(a)
-    return _Known(coordinates, float(1 / np.sqrt(least)) * (1 + gamma(8)), apart)
-
-
-def _centred_products(space: Space) -> tuple[np.ndarray, float]:
-    """Return P K P + tau 11'/n, P = I - 11'/n, and a bound of its error in any matrix norm."""
     n = space.n
     if space.held is not None:
         rows = space.held.dense()
@@ -278,7 +258,22 @@ def _centred_products(space: Space) -> tuple[np.ndarray, float]:
     error += n * top * (8 * UNIT + 4 * gamma(2 * n + 8, LONG_UNIT))
     centred = (centred + centred.T) / 2
     tau = float(np.trace(centred)) / n
-    return centred + tau / n, error + 2 * UNIT * n * top
+    # P K P + tau 11'/n, P = I - 11'/n, with a bound of its error in any matrix norm.
+    found = _least_eigenvalue(centred + tau / n, error + 2 * UNIT * n * top)
+    if found is None:
+        return None
+    factor, least = found
+    a, coordinates = np.zeros(space.n), np.zeros(space.dim)
+    left = scores - scores.mean()
+    for _ in range(4):
+        a = a + scipy.linalg.cho_solve(factor, left)
+        a -= a.mean()
+        coordinates = space.pull(a)
+        left, _ = _left(space, coordinates, scores)
+    apart = (abs(float(a.sum())) + gamma(space.n) * float(np.abs(a).sum())) * space.reach
+    if space.held is not None:
+        apart += space.held.pull_error(a)
+    return _Known(coordinates, float(1 / np.sqrt(least)) * (1 + gamma(8)), apart)
 
 
 def _least_eigenvalue(M: np.ndarray, error: float) -> tuple[Any, float] | None:

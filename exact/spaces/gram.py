@@ -458,7 +458,18 @@ class Gram(Space):
         weights = [w.astype(np.longdouble) if self.precise else w for w in new]
         # 0.5: share of nonzero coefficients up to which only their columns of K are made
         if used.size > 0.5 * self.n:
-            self._through_half(weights, products)
+            blocks = list(self.blocks())
+
+            def half(first: int) -> np.ndarray:  # each value of the lower half of K is made once
+                mine = np.zeros_like(products)
+                for rows in blocks[first::PARTS]:
+                    block = self.kernel(self.X[rows], self.X[: rows.stop])
+                    for w, product in zip(weights, mine, strict=True):
+                        blocked_product(block, w[: rows.stop], product[rows])
+                        blocked_product(block[:, : rows.start].T, w[rows], product[: rows.start])
+                return mine
+
+            products += reduce(iadd, in_threads(half, range(PARTS), self.n * self.n // 2))
         elif used.size:
             columns, few = self.X[used], [w[used] for w in weights]
 
@@ -474,21 +485,6 @@ class Gram(Space):
         found = [(w.tobytes(), product) for w, product in zip(new, products, strict=True)]
         # 4: products that are remembered: a certificate needs each several times
         self._recent = dict([*self._recent.items(), *found][-max(4, len(found)) :])
-
-    def _through_half(self, vectors: list[np.ndarray], products: np.ndarray) -> None:
-        """Add the products with all of K, each value of its lower half made once."""
-        blocks = list(self.blocks())
-
-        def work(first: int) -> np.ndarray:
-            mine = np.zeros_like(products)
-            for rows in blocks[first::PARTS]:
-                block = self.kernel(self.X[rows], self.X[: rows.stop])
-                for w, product in zip(vectors, mine, strict=True):
-                    blocked_product(block, w[: rows.stop], product[rows])
-                    blocked_product(block[:, : rows.start].T, w[rows], product[: rows.start])
-            return mine
-
-        products += reduce(iadd, in_threads(work, range(PARTS), self.n * self.n // 2))
 
 
 def _is_float32(matrix: np.ndarray) -> bool:

@@ -73,31 +73,6 @@ def in_threads(work: Callable[[Any], T], parts: Sequence[Any], numbers: int) -> 
         return in_parts(work, parts, jobs)
 
 
-def scores_of(X: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """Return X w, (n,), of many rows in parts that do not depend on the number of threads."""
-    if X.size < SHARED or w.ndim != 1:
-        return np.asarray(X @ w)
-    out, step = np.empty(X.shape[0]), -(-X.shape[0] // PARTS)
-
-    def work(start: int) -> None:
-        out[start : start + step] = X[start : start + step] @ w
-
-    in_threads(work, range(0, X.shape[0], step), X.size)
-    return out
-
-
-def pull_of(X: np.ndarray, c: np.ndarray, block: int) -> np.ndarray:
-    """Return X'c, (d,), so many rows at a time: in chains of at most block + n / block + 7."""
-    if X.size < SHARED:
-        return _pulled(X, c, block)
-    step = -(-X.shape[0] // (block * PARTS)) * block
-
-    def work(start: int) -> np.ndarray:
-        return _pulled(X[start : start + step], c[start : start + step], block)
-
-    return reduce(iadd, in_threads(work, range(0, X.shape[0], step), X.size))
-
-
 def _pulled(X: np.ndarray, c: np.ndarray, block: int) -> np.ndarray:
     n, d = X.shape
     if d <= FEW_COLUMNS and X.flags.c_contiguous and c.flags.c_contiguous:
@@ -263,16 +238,34 @@ class Rows(FeatureWeights):
 
     def scores(self, w: np.ndarray) -> np.ndarray:
         """Return X w less the offset's share: (n,)."""
-        if isinstance(self.X, np.ndarray):
-            return scores_of(self.X, w)
-        offset = float(self.offset.astype(np.longdouble) @ w.astype(np.longdouble))
-        return np.asarray(self.X @ w) - offset
+        X = self.X
+        if not isinstance(X, np.ndarray):
+            offset = float(self.offset.astype(np.longdouble) @ w.astype(np.longdouble))
+            return np.asarray(X @ w) - offset
+        if X.size < SHARED or w.ndim != 1:
+            return np.asarray(X @ w)
+        out, step = np.empty(self.n), -(-self.n // PARTS)  # of many rows in parts
+
+        def work(start: int) -> None:
+            out[start : start + step] = X[start : start + step] @ w
+
+        in_threads(work, range(0, self.n, step), X.size)
+        return out
 
     def pull(self, c: np.ndarray) -> np.ndarray:
-        """Return (X - offset)'c, summed block by block so that rounding stays small: (d,)."""
-        if isinstance(self.X, np.ndarray):
-            return pull_of(self.X, c, self._block)
-        return np.asarray(self.X.T @ c) - self.offset * float(c.sum(dtype=np.longdouble))
+        """Return (X - offset)'c, (d,), of dense rows in blocks, of many in parts: in chains of at
+        most block + n / block + 7 additions."""
+        X, block = self.X, self._block
+        if not isinstance(X, np.ndarray):
+            return np.asarray(X.T @ c) - self.offset * float(c.sum(dtype=np.longdouble))
+        if X.size < SHARED:
+            return _pulled(X, c, block)
+        step = -(-self.n // (block * PARTS)) * block
+
+        def work(start: int) -> np.ndarray:
+            return _pulled(X[start : start + step], c[start : start + step], block)
+
+        return reduce(iadd, in_threads(work, range(0, self.n, step), X.size))
 
     keeps = True  # a score for each row, as `StreamedRows.keeps` says of rows in blocks
 

@@ -281,17 +281,16 @@ def pair_blocks(loss: SupportLoss, used: np.ndarray) -> Iterator[tuple[np.ndarra
         yield a, b, q, np.where(clear, least, 0.0)
 
 
-def best_pairs(loss: SupportLoss, count: int, end: float = np.inf) -> list[np.ndarray]:
+def best_pairs(loss: SupportLoss, count: int, end: float = np.inf) -> list[tuple[int, int]]:
     """Return the `count` pairs of features of least F*, as far as time allows."""
     used = screened(loss)[: int(loss.informative.sum())]  # the likely ones come first
     found: list[tuple[float, int, int]] = []
     for a, b, q, _ in pair_blocks(loss, used):
         top = np.argpartition(-q, min(count, q.size) - 1)[:count]
-        found += [(float(q[i]), int(used[a[i]]), int(used[b[i]])) for i in top]
+        found += [(-float(q[i]), int(used[a[i]]), int(used[b[i]])) for i in top]
         if time.perf_counter() >= end:
             break
-    ranked = sorted(((-q, i, j) for q, i, j in found if np.isfinite(q)))[:count]
-    return [np.array([i, j], dtype=np.intp) for _, i, j in ranked]
+    return [(i, j) for _, i, j in sorted(x for x in found if np.isfinite(x[0]))[:count]]
 
 
 def good_support(

@@ -228,10 +228,9 @@ def better_tried(bounds: SupportBounds, k: int, n: int) -> bool:
     """Return whether all supports should be tried: few, or with no bound to begin a search with."""
     used = bounds.useful.size  # constant features are left out
     supports = math.comb(used, min(k, used))
-    if supports <= 10_000:  # up to this many supports, trying all of them is quicker than a search
-        return True
     hard = used > LARGEST_SIDE or (bounds.loss.lam == 0 and used >= n - 1)
-    return hard and supports <= (MOST_PAIRS if k == 2 else MOST_SUPPORTS)
+    # 10_000: up to so many supports trying all of them is quicker than a search
+    return supports <= ((MOST_PAIRS if k == 2 else MOST_SUPPORTS) if hard else 10_000)
 
 
 class TryAll(Search):
