@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 import scipy.linalg
-import scipy.sparse as sp
 
 from ..certificate.solution import Recorder, Solver, Status
 from ..errors import InputError
@@ -38,11 +37,8 @@ class SquaredLossSolver(Solver):
     def run(self, problem: Problem, recorder: Recorder) -> Status | None:
         """Solve the system in the form that suits the pairs and the coordinates."""
         space: Any = problem.space.held
-        # Rows that are an operator have no entries to take moments of.
-        entries = not isinstance(space.X, sp.linalg.LinearOperator)
         dim, pairs = space.dim, problem.pairs
-        small = entries and dim <= self.dense_limit
-        if small and isinstance(pairs, AllPairs):
+        if dim <= self.dense_limit and isinstance(pairs, AllPairs):
             found = moments(space, problem.pairs.positive, pairs)
             matrix, right = 2 * found.M + problem.lam * np.eye(dim), 2 * found.delta
             try:
