@@ -161,16 +161,11 @@ def planted() -> Iterator[tuple[Checker, str, str, bool]]:
     pairs, descent = "aucert.exact.pairs.all_pairs", "aucert.approx.newton.descent"
     yield order, pairs, "from ...approx.nystrom import Nystrom", True
     yield order, pairs, "def f():\n    from ... import validation", True
-    yield order, pairs, "from ..solvers.choose import choose_solver", False
     yield order, descent, "from ...exact.solvers.qp import QP", True
     yield order, descent, "from ...exact import solvers", True
-    yield order, descent, "from ...exact import solve", True
     yield order, descent, "from ...exact.api.certify import certify", True
-    yield order, descent, "from ...exact.subsets.branch_and_bound import dive", True
     yield order, descent, "import_module('aucert.exact.solvers.choose')", True
-    yield order, descent, "from ...validation.bounds import theorem4", True
     yield order, descent, "from ...exact.pairs.all_pairs import AllPairs", False
-    yield order, descent, "from ...exact.errors import InputError", False
     yield order, "aucert.validation.bounds.printed", "from ...exact import solve", False
     yield unsafe, pairs, "import pickle", True
     yield unsafe, pairs, "from joblib import load", True

@@ -15,7 +15,6 @@ import re
 import shlex
 import subprocess
 import sys
-import sysconfig
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -142,18 +141,6 @@ def test_the_long_snippets_of_a_page_run(page: Path, folder: Path) -> None:
 @pytest.mark.parametrize("name", ["README.md", "docs/start.md"])
 def test_commands_need_nothing_that_an_earlier_one_imported(name: str, folder: Path) -> None:
     run_page(ROOT / name, slow=True, run=run_command_afresh)
-
-
-@pytest.mark.slow
-def test_the_installed_program_is_the_one_that_the_snippets_run(tmp_path: Path) -> None:
-    program = Path(sysconfig.get_path("scripts")) / "aucert"
-    assert program.exists(), "install the package: the snippets call its command"
-    command = [program, "solve", "xor", "--lam", "1", "--pairs", "nowhere"]
-    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
-    with pytest.raises(AssertionError, match="nowhere") as refused:
-        run_command([str(part) for part in command[1:]])
-    assert run.returncode == 2 and run.stderr.startswith("aucert: ")
-    assert run.stderr.strip() in str(refused.value)
 
 
 def test_fences_share_a_namespace_and_a_false_one_fails_at_its_line(folder: Path) -> None:

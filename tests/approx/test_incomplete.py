@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -10,27 +9,22 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.preprocessing import StandardScaler
 
 from aucert.approx import (
     Adamax,
     GradientDescent,
     IncompleteROCSVM,
     IncompleteSAUCSVM,
-    Nystrom,
-    against_true_kernel,
     incomplete,
 )
 from aucert.approx.drawn_pairs import by_weight, draw_pairs
-from aucert.approx.incomplete import certificate_over_all, named_rows
+from aucert.approx.incomplete import certificate_over_all
 from aucert.exact.api.solve import choose_solver, solve
-from aucert.exact.certificate.certificate import Certificate
 from aucert.exact.certificate.solution import Status
 from aucert.exact.errors import InputError
 from aucert.exact.formulation.formulation import formulate
 from aucert.exact.formulation.request import Request
-from aucert.exact.losses.registry import HINGE, LOSSES
-from aucert.exact.pairs.all_pairs import AllPairs
+from aucert.exact.losses.registry import LOSSES
 from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.spaces.partitions import PartitionedRows
 from cutting import cut
@@ -145,27 +139,6 @@ def test_the_gap_is_never_below_the_true_error_and_reaches_what_is_asked(
 
 
 POSITIVE = np.array([True, False, True, False, False])  # 2 positive and 3 negative rows: 6 pairs
-
-
-@pytest.mark.slow
-@each("n_pairs", [2, 4])
-def test_every_set_of_different_pairs_is_equally_likely(n_pairs: int) -> None:
-    rng, draws = np.random.default_rng(1), 6000
-    drawn = (draw_pairs(POSITIVE, n_pairs, rng, replace=False) for _ in range(draws))
-    counts = Counter(frozenset(zip(p.i.tolist(), p.j.tolist(), strict=True)) for p in drawn)
-    assert len(counts) == 15 and all(len(pairs) == n_pairs for pairs in counts)
-    expected = draws / 15
-    assert sum((k - expected) ** 2 / expected for k in counts.values()) < 36.1  # chi^2_14, 0.1 %
-
-
-def test_with_row_weights_a_pair_is_drawn_by_the_product_of_its_two() -> None:
-    weight = np.array([3.0, 0.0, 1.0, 2.0, 0.5])
-    drawn = draw_pairs(POSITIVE, 60_000, 0, weight=weight)
-    counts = Counter(zip(drawn.i.tolist(), drawn.j.tolist(), strict=True))
-    share = {(i, j): weight[i] * weight[j] / 10.0 for i in (0, 2) for j in (1, 3, 4)}
-    assert set(counts) == {pair for pair, p in share.items() if p > 0}
-    expected = {pair: 60_000 * share[pair] for pair in counts}
-    assert sum((counts[k] - e) ** 2 / e for k, e in expected.items()) < 16.3  # chi^2_3, 0.1 %
 
 
 def test_a_draw_by_weight_never_falls_on_a_row_without_weight() -> None:
@@ -294,24 +267,6 @@ def test_row_weights_reach_the_drawn_pairs_and_the_structure(structure: float) -
     assert model.set_threshold(SX, SY, sample_weight=weight).intercept_[0] == intercept
 
 
-def test_structured_nystrom_is_certified_against_the_true_kernel() -> None:
-    scaled = StandardScaler().fit_transform(SX)
-    best = solve(scaled, SY, 0.01, kernel="rbf", gamma=0.4, structure=5.0).certificate
-    seen = []
-    for landmarks in (10, 90):
-        features = Nystrom(gamma=0.4, n_landmarks=landmarks, random_state=0)
-        Z = features.fit_transform(scaled)
-        found = solve(Z, SY, 0.01, structure=5.0)
-        span = formulate(Z, SY, Request.of(0.01, structure=5.0)).meant
-        truth = against_true_kernel(span, features.map_, scaled)
-        judged = Certificate.of(truth, found.w, found.witness)
-        assert judged.primal == pytest.approx(found.certificate.primal, rel=1e-10)
-        assert judged.dual <= best.primal + judged.rounding
-        seen.append(judged.gap / judged.primal)
-        assert judged.gap >= judged.primal - best.primal
-    assert seen[0] > 1e-3 and seen[1] < 1e-6
-
-
 def some_rows(n: int = 800) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(0)
     y = rng.random(n) < 0.3
@@ -320,20 +275,6 @@ def some_rows(n: int = 800) -> tuple[np.ndarray, np.ndarray]:
 
 def in_parts(places: list[int], weight: Any = None) -> PartitionedRows:
     return PartitionedRows(cut(*some_rows(), weight, places))
-
-
-@each("places", [[], [5, 5, 300], list(range(0, 800, 7))])
-@each("replace", [True, False])
-def test_the_same_pairs_are_drawn_and_only_their_rows_fetched(
-    places: list[int], replace: bool
-) -> None:
-    X, y = some_rows()
-    held = draw_pairs(y, 90, 4, replace)
-    rows, positive, pairs = named_rows(in_parts(places), 90, 4, not replace)
-    np.testing.assert_array_equal(rows[pairs.i], X[held.i])
-    np.testing.assert_array_equal(rows[pairs.j], X[held.j])
-    assert positive[pairs.i].all() and not positive[pairs.j].any()
-    assert rows.shape[0] == np.unique(np.concatenate([held.i, held.j])).size
 
 
 @each("loss", sorted(LOSSES))
@@ -354,18 +295,3 @@ def test_the_model_is_that_in_memory_and_its_certificate_holds(loss: str) -> Non
     stated = certificate_over_all(in_parts([50]), LOSSES[loss], 0.1, w)
     wanted = linear_problem(X, y, 0.1, loss).objective(w)
     assert stated.primal == pytest.approx(wanted, abs=1e-6)
-
-
-def test_all_pairs_drawn_once_are_all_pairs_and_merged_ones_the_same_problem() -> None:
-    rng = np.random.default_rng(3)
-    positive, scores = rng.random(30) < 0.4, rng.normal(size=30)
-    total = AllPairs().on(positive).count()
-    listed, merged = draw_pairs(positive, 200, 0), draw_pairs(positive, 200, 0, merge=True)
-    assert np.unique(np.stack([merged.i, merged.j]), axis=1).shape[1] == merged.i.size < 200
-    for one, other in (
-        (draw_pairs(positive, total, 0, replace=False), AllPairs()),
-        (listed, merged),
-    ):
-        a, b = (pairs.on(positive).sums(scores, HINGE) for pairs in (one, other))
-        assert a.value == pytest.approx(b.value, rel=1e-13)
-        np.testing.assert_allclose(a.c, b.c, atol=1e-15)

@@ -12,18 +12,15 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-import naive
 from aucert.approx import SubsampledRankSVM, kernel_svm, linear_svm
 from aucert.approx.landmarks import LANDMARKS
 from aucert.approx.newton.nbauc import NBAUC, random_part
-from aucert.approx.newton.newton_equation import NewtonPoint, curvature, direction, hessian
 from aucert.approx.newton.truncated_newton import RankSVM, TruncatedNewton
 from aucert.approx.nystrom import Nystrom
 from aucert.exact.api.solve import solve
 from aucert.exact.certificate.solution import Status, Step
 from aucert.exact.errors import InputError
 from aucert.exact.losses.registry import HINGE, SQUARED_HINGE
-from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.problem.risk import Mean
 from aucert.exact.solvers.descent import Descent
@@ -51,17 +48,6 @@ def test_the_gap_is_certified_to_ten_digits_on_awkward_data(seed: int) -> None:
     assert np.linalg.norm(solution.w - other.w) <= radius
 
 
-@each("seed", [0, 3, 4, 8])
-@each("rtol", [0.3, 1e-3, 1e-8])
-def test_a_step_solves_the_newton_equation_as_exactly_as_asked(seed: int, rtol: float) -> None:
-    problem = some_problem(seed)
-    point = NewtonPoint.at(problem, np.random.default_rng(seed).normal(size=problem.space.dim))
-    step, products = direction(point, rtol, 1000)
-    left = hessian(problem, point.curved) @ step + point.gradient
-    assert np.linalg.norm(left) <= rtol * np.linalg.norm(point.gradient) * (1 + 1e-6)
-    assert point.gradient @ step < 0 and products >= 1
-
-
 def test_the_gradient_is_brought_down_to_what_is_asked() -> None:
     rng = np.random.default_rng(0)  # many rows: a sample first, then its pairs as preconditioner
     y = rng.uniform(size=60_000) < 0.3
@@ -83,54 +69,6 @@ def test_other_losses_and_spaces_are_refused() -> None:
         TruncatedNewton().solve(problem.over(Gram(np.eye(4))))
     with pytest.raises(InputError, match="2 coordinates"):
         TruncatedNewton().solve(problem, np.zeros(3))
-
-
-KINDS = ["all", "weighted", "listed"]
-
-
-def small_problem(kind: str, seed: int, n: int = 24, d: int = 3) -> Problem:
-    rng = np.random.default_rng(seed)
-    y = np.arange(n) % 3 == 0
-    weight = rng.integers(0, 4, n).astype(float) if kind == "weighted" else None
-    if weight is not None:
-        weight[:2] = 1.0
-    pairs: AllPairs | PairList = AllPairs(weight)
-    if kind == "listed":
-        pairs = PairList(rng.choice(np.flatnonzero(y), 40), rng.choice(np.flatnonzero(~y), 40))
-    return linear_problem(rng.normal(size=(n, d)), y, 0.01, "squared_hinge", pairs)
-
-
-def tied_scores(problem: Problem, seed: int) -> np.ndarray:
-    """Scores with ties and pairs exactly at the margin."""
-    return np.round(np.random.default_rng(seed).normal(size=problem.n) * 2) / 2
-
-
-@each("kind", KINDS)
-@each("seed", seeds(6))
-def test_value_marginals_and_laplacian_are_those_of_the_explicit_pairs(
-    seed: int, kind: str
-) -> None:
-    problem = small_problem(kind, seed)
-    scores, n = tied_scores(problem, seed), problem.n
-    laplacian, active = np.zeros((n, n)), np.zeros((n, n))
-    listed = naive.weighted_pairs(problem.pairs.positive.tolist(), problem.pairs, float)
-    wanted = naive.sums(scores, listed, "squared_hinge")
-    for i, j, share in listed:
-        if scores[i] - scores[j] < 1:
-            laplacian[[i, j, i, j], [i, j, j, i]] += share * np.array([1, 1, -1, -1])
-            active[i, j] += share
-    found, X = curvature(problem, scores), np.asarray(problem.space.X)  # type: ignore[attr-defined]
-    assert found.value == pytest.approx(wanted.value, rel=1e-13)
-    np.testing.assert_allclose(found.c, wanted.c, atol=1e-14)
-    many = np.random.default_rng(seed).normal(size=(n, 3))
-    np.testing.assert_allclose(found.times(many), laplacian @ many, atol=1e-14)
-    np.testing.assert_allclose(found.times(many[:, 0]), laplacian @ many[:, 0], atol=1e-14)
-    whole = 0.01 * np.eye(3) + 2 * X.T @ laplacian @ X
-    np.testing.assert_allclose(hessian(problem, found), whole, atol=1e-13)
-    i, j, share = found.drawn(10_000, np.random.default_rng(0))  # all, where they are few
-    mass = np.zeros((n, n))
-    np.add.at(mass, (i, j), share)
-    np.testing.assert_allclose(mass, active, atol=1e-15)
 
 
 RNG = np.random.default_rng(0)

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aucert.approx import nystrom
+from aucert.approx import Nystrom, against_true_kernel, leverage_scores, nystrom, nystrom_map
 from aucert.approx.bandwidth import READINGS, gamma_mean_distance
 from aucert.approx.landmarks import (
     LANDMARKS,
@@ -21,20 +21,11 @@ from aucert.approx.landmarks import (
     draw_by_leverage,
     draw_by_pivots,
     kmeans,
-    leverage_scores,
     shares,
 )
-from aucert.approx.nystrom import Nystrom, NystromMap, against_true_kernel, drawn_rows, nystrom_map
-from aucert.exact.certificate.certificate import Certificate
-from aucert.exact.certificate.solution import Solution
-from aucert.exact.errors import InputError
-from aucert.exact.losses.registry import HINGE
-from aucert.exact.pairs.all_pairs import AllPairs
-from aucert.exact.problem.problem import Problem, Ridge, pair_problem
-from aucert.exact.solvers.cutting_plane import CuttingPlane
-from aucert.exact.spaces.gram import Gram
+from aucert.approx.nystrom import drawn_rows
+from aucert.exact import HINGE, AllPairs, Gram, InputError, Problem, Ridge, Rows, pair_problem
 from aucert.exact.spaces.kernels import Gaussian, Kernel, Laplacian, Linear
-from aucert.exact.spaces.rows import Rows
 from loops import each, seeds
 
 da = pytest.importorskip("dask.array")
@@ -172,15 +163,6 @@ def test_the_kernel_of_the_features_is_the_formula_in_and_out_of_sample(kernel: 
     np.testing.assert_array_equal(model.transform(FRESH), wanted)
 
 
-@each("kernel", KERNELS, ids=str)
-def test_with_all_rows_as_landmarks_the_kernel_is_exact(kernel: Kernel) -> None:
-    found = nystrom_map(kernel, X)
-    K = kernel(X, X)
-    np.testing.assert_allclose(found(X, X), K, atol=1e-11 * K.max())
-    np.testing.assert_allclose(found(X, FRESH), kernel(X, FRESH), atol=1e-5)
-    assert found.residual(X).max() <= 1e-11 * K.max()
-
-
 def test_the_cut_off_drops_eigenvalues_up_to_its_share_of_the_largest() -> None:
     W = Gaussian(0.3)(X, X)
     values = np.linalg.eigvalsh(W)[::-1]
@@ -194,51 +176,6 @@ def test_the_cut_off_drops_eigenvalues_up_to_its_share_of_the_largest() -> None:
 
 def hinge_problem(features: np.ndarray, positive: np.ndarray, lam: float) -> Problem:
     return pair_problem(Rows(features), positive, AllPairs(), HINGE, Ridge(lam))
-
-
-def solved(features: np.ndarray, positive: np.ndarray, lam: float) -> Solution:
-    solution = CuttingPlane(tol=1e-10).solve(hinge_problem(features, positive, lam))
-    assert solution.certificate.reaches(1e-9)
-    return solution
-
-
-def draw(seed: int) -> tuple[Kernel, np.ndarray, np.ndarray, float, NystromMap]:
-    """Return kernel, rows, labels, lam and a map: noise or signal, all methods, duplicates."""
-    rng = np.random.default_rng([7, seed])
-    n = int(rng.integers(12, 60))
-    rows = rng.normal(size=(n, int(rng.integers(1, 5))))
-    if seed % 5 == 0:
-        rows = np.round(rows)
-    positive = rng.permutation(n) < rng.integers(1, n)
-    rows = rows + float(rng.uniform(0, 1.5)) * positive[:, None]
-    kernel: Kernel = [Gaussian(0.5), Laplacian(0.3), Gaussian(3.0)][seed % 3]
-    lam = float(10.0 ** rng.uniform(-3, 0))
-    method = LANDMARKS[seed % 4]
-    landmarks = choose_landmarks(method, rows, int(rng.integers(2, n)), kernel, positive, seed)
-    return kernel, rows, positive, lam, nystrom_map(kernel, landmarks.rows)
-
-
-@each("seed", [*range(12), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(12, 40))])
-def test_the_loss_of_the_approximation_is_between_its_two_marginal_forms(seed: int) -> None:
-    # u'Eu / (2 lam) at the true optimum <= p_P - p <= the same at the projected optimum.
-    kernel, rows, positive, lam, found = draw(seed)
-    K = kernel(rows, rows)
-    values, U = np.linalg.eigh(K)  # V V' = K [ScalingUp, Prop. 3]
-    truth = solved(U * np.sqrt(np.maximum(values, 0.0)), positive, lam)
-    approximate = solved(found.transform(rows), positive, lam)
-    E = K - found(rows, rows)
-    low, high = (float(s.witness.c @ E @ s.witness.c) / (2 * lam) for s in (truth, approximate))
-    slack = sum(s.certificate.gap for s in (truth, approximate)) + 1e-12
-    stated, best = approximate.certificate, truth.certificate
-    assert low - slack <= stated.primal - best.primal <= high + slack
-    # The certificate against the true kernel holds and is what it says.
-    meant = against_true_kernel(hinge_problem(found.transform(rows), positive, lam), found, rows)
-    judged = Certificate.of(meant, approximate.w, approximate.witness)
-    both = judged.rounding + stated.rounding
-    assert abs(judged.primal - stated.primal) <= both + 1e-13
-    assert judged.primal - judged.gap <= best.primal + judged.rounding
-    expected = min(stated.gap + high, judged.primal)  # the bound 0 is always there
-    assert judged.gap == pytest.approx(expected, rel=1e-6, abs=1e-11 + 2 * both)
 
 
 BX = np.random.default_rng(0).normal(size=(50, 3)) * [1.0, 2.0, 3.0] + 5
@@ -271,25 +208,6 @@ def test_the_sample_is_the_same_however_rows_are_cut(monkeypatch: pytest.MonkeyP
     features: Any = model.transform(cut)  # and nothing is computed before it is asked for
     assert features.shape == (900, 5) and features.chunks[0] == (250, 250, 250, 150)
     np.testing.assert_allclose(features.compute(), model.transform(X))
-
-
-@each("kernel", [*KERNELS, Gaussian(0.01), Gaussian(10.0)], ids=str)
-@each("seed", seeds(12))
-def test_no_row_or_function_is_longer_in_the_true_space(kernel: Kernel, seed: int) -> None:
-    """Landmarks of badly scaled features, some repeated, and rows near and far."""
-    rng = np.random.default_rng(seed)
-    d, p = int(rng.integers(2, 120)), int(rng.integers(1, 25))
-    scale = 10.0 ** rng.uniform(-6, 0, size=p)
-    Z = rng.normal(size=(d, p)) * scale
-    if seed % 3 == 0:
-        Z = Z[rng.integers(0, d, size=d)]
-    near = Z + 1e-3 * rng.normal(size=Z.shape) * scale
-    far = 3 * rng.normal(size=(50, p)) * scale, rng.normal(size=(50, p))
-    found, rows = nystrom_map(kernel, Z), np.vstack([Z, near, *far])
-    assert (found.diagonal(rows) <= kernel.diagonal(rows) * (1 + 1e-10)).all()
-    eigenvalues = np.linalg.eigvalsh(found.projection.T @ kernel(Z, Z) @ found.projection)
-    assert eigenvalues[-1] <= 1 + 1e-12
-    assert eigenvalues[0] >= 0.9  # and it is hardly shorter, even where W is nearly singular
 
 
 class Overflowing(Linear):

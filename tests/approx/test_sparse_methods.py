@@ -14,39 +14,29 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
-import online_naive
-from aucert.approx.logistic_thresholding import (
-    LogisticData,
-    batch_size,
-    block_curvature,
-    hsg_ht,
-    stoiht,
-)
-from aucert.approx.sht import (
-    DIVERGED,
+from aucert.approx import (
     SHTAUC,
     StochasticHardThresholding,
-    Stop,
-    refine_weights,
-    sparse_problem,
-)
-from aucert.approx.sparse_baselines import (
-    fisher_scores,
+    hard_threshold,
+    hsg_ht,
     mean_difference,
     oracle_support,
+    sparse_problem,
+    stoiht,
     top_fisher,
     top_mean_difference,
 )
-from aucert.approx.thresholding import SAMPLED, hard_threshold, kth_largest, largest
-from aucert.exact import CertificateError, InputError, best_subset
-from aucert.exact.pairs.all_pairs import AllPairs
-from aucert.exact.problem.problem import linear_problem
-from aucert.exact.spaces.rows import Rows
+from aucert.approx.logistic_thresholding import LogisticData, block_curvature
+from aucert.approx.sht import DIVERGED, Stop, refine_weights
+from aucert.approx.sparse_baselines import fisher_scores
+from aucert.approx.thresholding import SAMPLED, kth_largest, largest
+from aucert.exact import AllPairs, CertificateError, InputError, Rows, best_subset, linear_problem
 from aucert.exact.square_loss import support
 from aucert.exact.square_loss.row_average import RowAverage
 from aucert.exact.square_loss.support import optimum_on
 from loops import each, seeds
 from pairwise import differences, least_mean_square, mean_square
+from problems import thin_rows
 from subset_problems import with_signal
 
 KINDS = [np.asarray, sp.csr_matrix]
@@ -312,7 +302,29 @@ def test_time_interruption_and_divergence_end_a_run_with_a_valid_point_and_advic
 
 # StoIHT and HSG-HT
 
-X, POSITIVE = online_naive.draw()
+X, POSITIVE = thin_rows()
+
+
+def logistic_slopes(X, positive, w, c):
+    """Slope of log(1 + exp(-y (w'x + c))) of each row in (w, c): (n, d + 1)."""
+    y = np.where(positive, 1.0, -1.0)
+    pull = -y / (1 + np.exp(y * (X @ w + c)))
+    return pull[:, None] * np.column_stack([X, np.ones(y.size)])
+
+
+def keep(w: np.ndarray, k: int) -> np.ndarray:
+    """The k largest entries, of tied ones the first."""
+    places = sorted(range(w.size), key=lambda j: (-abs(w[j]), j))[:k]
+    return np.where(np.isin(np.arange(w.size), places), w, 0.0)
+
+
+def thresholded(X, positive, batches, factors, step, k, c):
+    """Hard-thresholded logistic steps: the last (w, c)."""
+    w = np.zeros(X.shape[1])
+    for batch, factor in zip(batches, factors, strict=True):
+        g = factor * logistic_slopes(X[batch], positive[batch], w, c).sum(axis=0)
+        w, c = keep(w - step * g[:-1], k), c - step * g[-1]
+    return w, c
 
 
 @each("k", [1, 4, 25, 100])
@@ -324,7 +336,7 @@ def test_the_compiled_logistic_steps_are_the_naive_ones(kind, k) -> None:
     factors = rng.random(90)
     for part in (slice(0, 1), slice(1, 50), slice(50, 90)):
         data.take(batches[part], factors[part], 2.0)
-    w, c = online_naive.thresholded(X, POSITIVE, batches, factors, 2.0, k, 0.3)
+    w, c = thresholded(X, POSITIVE, batches, factors, 2.0, k, 0.3)
     np.testing.assert_allclose(data.w, w, atol=1e-12)
     np.testing.assert_array_equal(data.w != 0, w != 0)
     assert data.c[0] == pytest.approx(c)
@@ -364,7 +376,7 @@ def test_it_is_the_naive_method_with_the_same_draws(kind) -> None:
         size = min(40, math.ceil(2.0 / 0.9 ** len(batches)))
         batches.append(rng.choice(40, size, replace=False, shuffle=False))
     r = POSITIVE.mean()
-    w, c = online_naive.thresholded(
+    w, c = thresholded(
         X, POSITIVE, batches, [1 / batch.size for batch in batches], 1.5, 4, math.log(r / (1 - r))
     )
     np.testing.assert_allclose(found.w, w, atol=1e-12)
@@ -372,18 +384,11 @@ def test_it_is_the_naive_method_with_the_same_draws(kind) -> None:
     assert (found.n_iter, found.n_rows) == (len(batches), sum(b.size for b in batches))
 
 
-def test_batches_grow_to_all_rows_and_no_further() -> None:
-    sizes = [batch_size(t, 1.0, 0.5, 40) for t in range(2000)]
-    assert sizes[:7] == [1, 2, 4, 8, 16, 32, 40]
-    assert set(sizes[6:]) == {40}
-    assert batch_size(0, 1e9, 0.5, 40) == 40
-
-
 def test_the_authors_batches_begin_anew_in_each_pass_and_stay_small() -> None:
     found = hsg_ht(X, POSITIVE, 3, mode="authors", step=3.0, intercept=0.0, max_passes=2)
     sizes = [math.floor(1.033**t) for t in range(22)] + [2] * 9  # 1 until 1.033^22 > 2
     assert sum(sizes) == 40
-    w, _ = online_naive.thresholded(
+    w, _ = thresholded(
         X, POSITIVE, np.split(np.arange(40), np.cumsum(sizes)[:-1]) * 2,
         [1 / size for size in sizes] * 2, 3.0, 3, 0.0,
     )  # fmt: skip
@@ -425,12 +430,3 @@ def test_fisher_scores_are_the_best_that_one_feature_can_do(kind) -> None:
     both = np.column_stack([BX[:, :2], np.full(200, 0.1), np.where(BY == 1, 3.0, 1.0)])
     scores = fisher_scores(kind(both), BY)  # of a constant feature, and of one that separates
     assert scores[2] == 0 and scores.argmax() == 3
-
-
-@each("kind", KINDS)
-def test_top_fisher_does_not_depend_on_the_units_and_top_mean_difference_does(kind) -> None:
-    units = np.array([1.0, 1e-3, 1, 1, 1, 1e3, 1, 1])
-    fisher = top_fisher(kind(BX * units), BY, 3)
-    np.testing.assert_array_equal(np.flatnonzero(fisher), [0, 1, 2])
-    np.testing.assert_allclose(fisher * units, top_fisher(BX, BY, 3), rtol=1e-8)
-    assert 5 in np.flatnonzero(top_mean_difference(kind(BX * units), BY, 3))

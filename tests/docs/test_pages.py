@@ -74,35 +74,6 @@ def test_every_place_of_a_formula_exists() -> None:
     assert places and sorted(name for name in places if not exists(name)) == []
 
 
-@each(
-    ("plain", "expected"),
-    [
-        ("lam/2 |f|^2", r"\lambda /2 \vert f\vert ^{2}"),
-        ("f^", r"\hat{f}"),
-        ("f~_B", r"\tilde{f}_{B}"),
-        ("n+ n-", "n^{+} n^{-}"),
-        ("sqrt(log(4/delta) / (2B))", r"\sqrt{\log (4/\delta ) / (2B)}"),
-        ("w_tau_k", r"w_{\tau _{k}}"),
-        ("theta~_B' E", r"\tilde{\theta }_{B}^{\prime } E"),
-        ("n x n", r"n \times n"),
-        ("<u, v> <= 1", r"\langle u, v\rangle \le 1"),
-        ("xbar_+", r"\bar{x}_{+}"),
-    ],
-)
-def test_plain_formulas_become_latex(plain: str, expected: str) -> None:
-    assert PLAIN["latex"](plain) == expected
-
-
-@each(
-    "plain",
-    ["ScalingUp", "eq. (4)", "claim:eq-17-as-printed", "aucert.exact", "tests/a.py", "some words",
-     "swap(w_l, w_i)", "f(", "x_", "^"],
-)  # fmt: skip
-def test_what_is_no_formula_stays_as_it_is(plain: str) -> None:
-    assert PLAIN["latex"](plain) is None
-    assert PLAIN["typeset"](f"a `{plain}` b") == f"a `{plain}` b"
-
-
 @each("page", PLAIN["PAGES"])
 def test_every_span_is_read_and_can_be_drawn(page: str) -> None:
     convert = pytest.importorskip("latex2mathml.converter").convert

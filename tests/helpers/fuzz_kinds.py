@@ -99,6 +99,15 @@ KINDS_OF_SCORES = (
 )
 
 
+def judging(
+    X: np.ndarray, hard: Hard, lam: float, loss: str = "hinge", pairs: Any = None
+) -> tuple[LinearTruth, Solution]:
+    """Return the truth about a linear problem, and a strong solution of it."""
+    asked: Any = {"loss": loss, "pairs": pairs or AllPairs(), **TIGHT}
+    truth = LinearTruth(X, hard.positive, lam, loss, pairs)
+    return truth, solve(X, hard.y, lam, **asked)
+
+
 def scores(rng: np.random.Generator, found: Found) -> None:
     """Audits of scores: those of a function, nearly so, rounded in print, and none of it."""
     hard = hard_rows(rng, 30, form="plain")
@@ -330,17 +339,6 @@ def verified_faults(
     ]
 
 
-def mutated(
-    rng: np.random.Generator, proof: dict[str, Any], names: list[str]
-) -> tuple[dict[str, Any], str]:
-    """Return the proof with one or two fields changed, and what was done."""
-    changed, done = dict(proof), []
-    for name in rng.choice(names, int(rng.integers(1, 3)), replace=False):
-        changed[name], how = _other(rng, changed[name])
-        done.append(f"{name} {how}")
-    return changed, ", ".join(done)
-
-
 def _other(rng: np.random.Generator, value: np.ndarray) -> tuple[np.ndarray, str]:
     """Return a field changed in one of several ways."""
     x, how = np.array(value), int(rng.integers(7))
@@ -518,8 +516,7 @@ def changing(rng: np.random.Generator, found: Found) -> None:
     # Before any claim: then all of it is of the changed rows.
     X = other if source.count > after else hard.true
     solution = solve(rows, hard.y, lam, tol=float(10.0 ** rng.integers(-9, 0)))
-    truth = LinearTruth(X, hard.positive, lam, "hinge")
-    tight = solve(X, hard.y, lam, **TIGHT)
+    truth, tight = judging(X, hard, lam)
     found.solved(truth, solution, tight)
 
 
@@ -543,8 +540,7 @@ def odd_weights(rng: np.random.Generator, found: Found) -> None:
     if kind in ("complex", "masked", "int64") and not (kind == "int64" and d == 0):
         found.judged([f"a certificate of {kind} weights"])
         return
-    truth = LinearTruth(hard.true, hard.positive, lam, "hinge")
-    tight = solve(hard.true, hard.y, lam, **TIGHT)
+    truth, tight = judging(hard.true, hard, lam)
     found.judged(faults_next_to(truth, np.asarray(given, dtype=float), audit, tight))
 
 
@@ -577,8 +573,7 @@ def _solved(rng: np.random.Generator, hard: Hard, found: Found) -> None:
     untouched = stored(hard.X)
     solution = solve(hard.X, hard.y, lam, loss=loss, pairs=pairs, method=method, tol=tol)
     found.judged(rewritten(hard.X, untouched))
-    truth = LinearTruth(hard.true, hard.positive, lam, loss, pairs)
-    tight = solve(hard.true, hard.y, lam, loss=loss, pairs=pairs, **TIGHT)
+    truth, tight = judging(hard.true, hard, lam, loss, pairs)
     found.solved(truth, solution, tight)
     evidence = solution.witness.evidence
     if isinstance(evidence, Weights):  # the exact mode takes no bins, and has another alpha
@@ -613,9 +608,7 @@ def estimator(rng: np.random.Generator, found: Found) -> None:
     except ValueError:  # scikit-learn's own checks
         found.refused += 1
         return
-    pairs = AllPairs(weight)
-    truth = LinearTruth(hard.true, hard.positive, lam, loss, pairs)
-    tight = solve(hard.true, hard.y, lam, loss=loss, pairs=pairs, **TIGHT)
+    truth, tight = judging(hard.true, hard, lam, loss, AllPairs(weight))
     found.judged(faults_next_to(truth, model.coef_[0], model.certificate_, tight))
 
 
@@ -632,9 +625,8 @@ def in_blocks(rng: np.random.Generator, found: Found, loss: str = "hinge") -> No
     found.name = f"blocks, {hard.name}, lam {lam:.2g}, {source.dtype}, weights {weight is not None}"
     rows = StreamedRows(source, int(rng.integers(1, 40)))
     solution = solve(rows, hard.y, lam, loss=loss, pairs=pairs, tol=tol)
-    true = source.astype(float)
-    truth = LinearTruth(true, hard.positive, lam, loss, pairs)
-    found.solved(truth, solution, solve(true, hard.y, lam, loss=loss, pairs=pairs, **TIGHT))
+    truth, tight = judging(source.astype(float), hard, lam, loss, pairs)
+    found.solved(truth, solution, tight)
 
 
 def squared_in_blocks(rng: np.random.Generator, found: Found) -> None:
@@ -650,8 +642,7 @@ def path(rng: np.random.Generator, found: Found) -> None:
     found.name = f"path, {hard.name}, {loss}, lams {lams}, {type(pairs).__name__}"
     points = regularization_path(hard.X, hard.y, lams, loss=loss, pairs=pairs).points
     for point in points:
-        truth = LinearTruth(hard.true, hard.positive, point.lam, loss, pairs)
-        tight = solve(hard.true, hard.y, point.lam, loss=loss, pairs=pairs, **TIGHT)
+        truth, tight = judging(hard.true, hard, point.lam, loss, pairs)
         found.solved(truth, point.solution, tight)
 
 
@@ -660,14 +651,13 @@ def weights(rng: np.random.Generator, found: Found) -> None:
     hard = hard_rows(rng, 30)
     lam, loss = hard_lam(rng, hard.true), hard_loss(rng)
     pairs = hard_pairs(rng, hard.true, hard.y)
-    tight = solve(hard.true, hard.y, lam, loss=loss, pairs=pairs, **TIGHT)
+    truth, tight = judging(hard.true, hard, lam, loss, pairs)
     w = tight.w * (1 + 10.0 ** rng.uniform(-12, 0) * rng.normal(size=tight.w.size))
     if rng.uniform() < 0.3:
         w = np.round(w, 3)
     refine = bool(rng.integers(2))
     found.name = f"audit, {hard.name}, {loss}, lam {lam:.2g}, {type(pairs).__name__}, {refine}"
     audit = certify(hard.X, hard.y, lam, w=w, loss=loss, pairs=pairs, refine=refine)
-    truth = LinearTruth(hard.true, hard.positive, lam, loss, pairs)
     wrong = faults_next_to(truth, w, audit, tight)
     found.judged(wrong + order_faults(truth, audit, w, tight))
 

@@ -7,11 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from aucert.exact.certificate.solution import Recorder, Solver, Status
-from aucert.exact.errors import InputError
+from aucert.exact import InputError, Minorant, Problem, Status
+from aucert.exact.certificate.solution import Recorder, Solver
 from aucert.exact.problem.penalties import FeaturePenalty
-from aucert.exact.problem.problem import Problem
-from aucert.exact.problem.risk import Minorant
 from aucert.exact.spaces.rows import Space
 from aucert.exact.tools.rounding import Bound, gamma
 

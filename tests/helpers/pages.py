@@ -9,14 +9,14 @@ FETCHED = {"link": "href", "script": "src", "img": "src", "iframe": "src", "sour
 
 
 class Page(HTMLParser):
-    """Tags, ids, links with their texts, pictures without a text, what a browser fetches."""
+    """Tags, ids, links, pictures without a text, what a browser fetches."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
         self.open: list[str] = []
         self.tags: list[str] = []
         self.ids: list[str] = []
-        self.links: list[tuple[str, str]] = []
+        self.links: list[str] = []
         self.without_alt: list[str] = []
         self.fetched: list[str] = []
         self.crossed = False
@@ -29,7 +29,7 @@ class Page(HTMLParser):
         if tag not in VOID:
             self.open.append(tag)
         if tag != "link":
-            self.links += [(v, "") for key, v in values.items() if v and key.endswith("href")]
+            self.links += [v for key, v in values.items() if v and key.endswith("href")]
         if tag in FETCHED and values.get("rel") not in ("canonical", "author"):
             self.fetched.append(values.get(FETCHED[tag], ""))
         if tag == "img" and "article" in self.open and not values.get("alt"):
@@ -44,8 +44,3 @@ class Page(HTMLParser):
         self.crossed |= self.open[-1:] != [tag]
         while tag in self.open and self.open.pop() != tag:
             pass
-
-    def handle_data(self, data: str) -> None:
-        if "a" in self.open and self.links:
-            address, text = self.links[-1]
-            self.links[-1] = (address, text + data)

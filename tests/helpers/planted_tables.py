@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -27,7 +26,6 @@ def planted(
     fail: str = "",
     stop: str = "",
     needs: tuple[str, ...] = (),
-    slow: float = 0.0,
     protocol: int = 1,
 ) -> dict[str, Table]:
     """Return two tables of one experiment; the log gets a line for each part that is computed."""
@@ -43,7 +41,6 @@ def planted(
             raise ZeroDivisionError("planted")
         if job.part.key == stop:
             raise KeyboardInterrupt
-        time.sleep(slow)
         return {"value": job.rng(f"draw {job['rep']}").normal(), "bad": np.nan, "rep": job["rep"]}
 
     def render(results: Results) -> Page:

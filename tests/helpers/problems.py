@@ -114,3 +114,12 @@ def scored(kind: str, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray | N
         scores = np.where(positive, 1.0, 0.0) + 1e-15 * rng.integers(-9, 9, n)
     weights = [None, rng.integers(1, 4, n).astype(float), rng.uniform(0.01, 5, n)]
     return scores, positive, weights[seed % 3]
+
+
+def thin_rows(n: int = 40, d: int = 25, density: float = 0.3, seed: int = 0):
+    """Mostly zero rows of length one at most, the mask of the positive ones; signal in two."""
+    rng = np.random.default_rng(seed)
+    positive = np.arange(n) % 3 == 0
+    X = rng.normal(size=(n, d)) * (rng.random((n, d)) < density)
+    X[:, :2] += positive[:, None]
+    return X / np.linalg.norm(X, axis=1).max(), positive

@@ -123,6 +123,7 @@ def pairs_where(n: int, above: Callable[[int, int], Any]) -> list[list[Any]]:
 SMALL, QUERIES, GRADES = drawn(1, 36, 15, 3), whole(2, 36, 4), whole(3, 36, 4)
 TIMES, EVENTS = [float(t) / 4 for t in whole(4, 36, 60)], [int(e > 0) for e in whole(5, 36, 3)]
 MEMBERS = whole(6, 36, 2)
+UNLABELLED = {key: value for key, value in SMALL.items() if key != "y"}
 
 
 def like(stated: Stated = SMALL, **more: Any) -> Stated:
@@ -242,9 +243,8 @@ def pair_sets() -> Iterator[Problem]:
             of(lambda: exact.group_auc_pairs(QUERIES, y)),
         ),
     }
-    without = {key: value for key, value in SMALL.items() if key != "y"}
     for kind, (pairs, make) in kinds.items():
-        stated = {**(SMALL if kind == "list" else without), "pairs": [pairs]}
+        stated = {**(SMALL if kind == "list" else UNLABELLED), "pairs": [pairs]}
         yield Problem(f"pairs:{kind}:hinge", stated, solved(make))
         if kind in ("list", "query", "survival"):
             other = "logistic" if kind == "survival" else "squared_hinge"
@@ -334,16 +334,8 @@ def places() -> Iterator[Problem]:
     yield Problem("place:map", like(loss="squared_hinge"), solved(mapped))
     yield Problem("place:dask", SMALL, solved(dask))
     yield Problem("place:partitions", SMALL, solved(partitions))
-    yield Problem(
-        "place:float32",
-        like(X=coarse),
-        solved(lambda stated: {"X": np.array(stated["X"], dtype=np.float32)}),
-    )
-    yield Problem(
-        "place:sparse",
-        few,
-        solved(lambda stated: {"X": scipy.sparse.csr_array(np.array(stated["X"]))}),
-    )
+    yield Problem("place:float32", like(X=coarse), solved(lambda s: {"X": np.float32(s["X"])}))
+    yield Problem("place:sparse", few, solved(lambda s: {"X": scipy.sparse.csr_array(s["X"])}))
     yield Problem("place:csv", SMALL, by_command("rows.csv"))
     yield Problem("place:parquet-folder", SMALL, by_command("rows"))
     streams = {"recipe": [21, 6000, 1800, 4], "lam": 0.01, "loss": "hinge"}
@@ -438,8 +430,7 @@ def models() -> Iterator[Problem]:
     yield Problem("model:ROCSVM", SMALL, fitted("ROCSVM"))
     yield Problem("model:saved", SMALL, saved)
     yield Problem("model:SAUCSVM", like(structure=1.0), fitted("SAUCSVM", structure=1.0))
-    without = {key: value for key, value in SMALL.items() if key != "y"}
-    comparable = {**without, "pairs": [pairs_where(len(TIMES), outlived)]}
+    comparable = {**UNLABELLED, "pairs": [pairs_where(len(TIMES), outlived)]}
     yield Problem("model:SurvivalSVM", comparable, lived)
 
 
@@ -461,8 +452,7 @@ def proofs() -> Iterator[Problem]:
         return answer(solution.w, solution.certificate, stated, solution.minorant.c) | claimed
 
     yield Problem("proof:classes", SMALL, ask)
-    without = {key: value for key, value in SMALL.items() if key != "y"}
-    yield Problem("proof:query", {**without, "pairs": [pairs_where(36, queried)]}, ask)
+    yield Problem("proof:query", {**UNLABELLED, "pairs": [pairs_where(36, queried)]}, ask)
 
 
 def audits() -> Iterator[Problem]:

@@ -2,28 +2,28 @@
 
     python tests/tools/make_reference.py --out FILE
 
-`solve` finds a point and a dual point, `rational_bounds` evaluates both in exact arithmetic, and
-the two values are rounded outwards to twelve digits. So an interval is right even if the solver,
-or the whole of `aucert.exact`, were wrong. Of the hinge, the file has the optimum itself, rounded.
+`solve` finds a point and a dual point, the judge evaluates both in fractions, pair by pair, and the
+two values are rounded outwards to twelve digits. So an interval is right even if the solver, or the
+whole of `aucert.exact`, were wrong.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import runpy
 import sys
 from collections.abc import Iterator, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
 from pathlib import Path
-
-import numpy as np
+from typing import Any
 
 from aucert.exact import solve
 from aucert.exact.losses.registry import LOSSES
-from rational_bounds import ExactProblem
-from recipes import RECIPES, SHIPPED, Recipe
+from recipes import RECIPES, SHIPPED, made_by
 
+JUDGE = runpy.run_path(str(Path(__file__).parents[1] / "judge" / "check.py"))
 DIGITS = 12
 SOLVE_TO = 1e-14  # relative gap asked of the solver: below the last digit
 
@@ -38,23 +38,20 @@ def rounded(value: Fraction, way: str) -> str:
     return text.replace("E+", "e").replace("E", "e")
 
 
-def generate(recipes: Sequence[Recipe] = RECIPES) -> Iterator[str]:
+def generate(recipes: Sequence[dict[str, Any]] = RECIPES) -> Iterator[str]:
     """Yield the text of the JSON file, piece by piece."""
     yield "{\n" + "".join(f"{json.dumps(key)}: {json.dumps(x)},\n" for key, x in HEAD.items())
     yield '"data": [\n'
     yield ",\n".join(map(_data_text, recipes))
     yield '\n],\n"problems": [\n'
-    yield ",\n".join(_problem_text(recipe, lam) for recipe in recipes for lam in recipe.lams)
+    stated = [(recipe, p) for recipe in recipes for p in SHIPPED["problems"]]
+    yield ",\n".join(_problem_text(*one) for one in stated if one[1]["data"] == one[0]["name"])
     yield "\n]\n}\n"
 
 
-def _data_text(recipe: Recipe) -> str:
-    X, y, weight = recipe.data()
-    head = {
-        "name": recipe.name,
-        "tests": recipe.tests,
-        "rows": recipe.rows,
-        "seed": recipe.seed,
+def _data_text(recipe: dict[str, Any]) -> str:
+    X, y, weight = made_by(recipe)
+    head = {name: recipe[name] for name in ("name", "tests", "rows", "seed")} | {
         "n": int(y.size),
         "n_pos": int(y.sum()),
         "n_neg": int(y.size - y.sum()),
@@ -67,22 +64,25 @@ def _data_text(recipe: Recipe) -> str:
     return "{\n" + ",\n".join([*lines, f'"X": [\n{rows}\n]']) + "\n}"
 
 
-def _problem_text(recipe: Recipe, lam: float) -> str:
-    X, y, weight = recipe.data()
-    name = recipe.name if len(recipe.lams) == 1 else f"{recipe.name}:{lam:g}"
-    optimum, at_ones = [], []
+def _problem_text(recipe: dict[str, Any], problem: dict[str, Any]) -> str:
+    X, y, weight = made_by(recipe)
+    lam, optimum, at_ones = problem["lam"], [], []
     for loss in LOSSES:
         solution = solve(X, y, lam, loss=loss, sample_weight=weight, tol=SOLVE_TO, max_time=60.0)
-        problem, w = ExactProblem.of(X, y, weight, lam, loss), solution.w
-        hinge = loss == "hinge"
-        lower = (
-            problem.dual_of_marginals(solution.witness.c) if hinge else problem.dual_of_scores(w)
-        )
-        low, high = rounded(lower, ROUND_FLOOR), rounded(problem.primal(w), ROUND_CEILING)
+        stated = {"X": X.tolist(), "y": y.tolist(), "lam": lam, "loss": loss}
+        stated |= {} if weight is None else {"weight": weight.tolist()}
+        judge, w = JUDGE["Statement"](stated), solution.w.tolist()
+        proof = {"points": [w], "mix": [1.0]}
+        if loss == "hinge":
+            proof = {"marginals": solution.witness.c.tolist()}
+        low = rounded(judge.below(None, proof), ROUND_FLOOR)
+        high = rounded(judge.above(JUDGE["numbers"](w)), ROUND_CEILING)
         optimum.append(f'"{loss}": [{low}, {high}]')
-        at_ones.append(f'"{loss}": {rounded(problem.primal(np.ones(w.size)), ROUND_HALF_EVEN)}')
+        ones = judge.above([Fraction(1)] * len(w))
+        at_ones.append(f'"{loss}": {rounded(ones, ROUND_HALF_EVEN)}')
     return (
-        f'{{"name": {json.dumps(name)}, "data": {json.dumps(recipe.name)}, "lam": {lam!r},\n'
+        f'{{"name": {json.dumps(problem["name"])}, "data": {json.dumps(recipe["name"])},'
+        f' "lam": {lam!r},\n'
         f' "optimum": {{{", ".join(optimum)}}},\n "at_ones": {{{", ".join(at_ones)}}}}}'
     )
 

@@ -6,8 +6,7 @@ it. Kept is which test functions fail: those are its killers. What fails without
 mutants that stop the tests from being collected, count for nothing.
 
     --area NAME      draw and run this area's mutants that the results lack; repeatable; `all`
-    --rest NAME      ask all tests about the mutants that the area's own tests leave alive
-    --summary        the killed share of each area, and test functions that kill all that is killed
+    --summary        the killed share of each area, and by how many one test function alone
     --again NAME     run the recorded mutants of an area once more: none that was killed may survive
     --sample N       N mutants of all areas, drawn anew each day; nothing is kept
 
@@ -419,23 +418,6 @@ def run_area(name: str, asked: argparse.Namespace) -> None:
             print(f"{result['result']:13s} {mutant.file}:{mutant.line} {mutant.kind}", flush=True)
 
 
-def run_rest(name: str, asked: argparse.Namespace) -> None:
-    """Ask the tests of other rooms that enter its function about each mutant that lives, until one
-    fails. What is compiled enters nothing that can be traced, and is left out."""
-    lines = [x for x in results(asked.results) if x.get("area") == name and "key" in x]
-    here = {mutant.key: mutant for mutant in mutants_of(ROOT, AREAS[name])}
-    alive = [x for x in lines if x["result"] == "survived" and "rest" not in x and x["key"] in here]
-    everywhere = Area(AREAS[name].files, (), ("tests",))
-    with copied() as copy:
-        _, known, _ = baseline(copy, everywhere)
-        for line in alive:
-            source = (copy.root / here[line["key"]].file).read_text(encoding="utf-8")
-            if "numba" not in source and "compiled" not in source:
-                result = judged(copy, everywhere, here[line["key"]], known, 0.0)
-                append(asked.results, {"area": name, **result, "rest": True})
-                print(f"{result['result']:13s} {line['key']}", flush=True)
-
-
 def run_again(name: str, asked: argparse.Namespace) -> int:
     """Run an area's recorded mutants of code that is the same; return how many live now."""
     lines = [x for x in results(asked.results) if x.get("area") == name and "key" in x]
@@ -483,21 +465,8 @@ def shares(lines: list[dict[str, Any]]) -> dict[str, tuple[float, int]]:
     return found
 
 
-def cover(lines: list[dict[str, Any]]) -> list[tuple[str, int]]:
-    """Return test functions that kill all that is killed: the most for a second first."""
-    left = {x["key"]: x["killers"] for x in lines if x.get("result") == "killed"}
-    chosen = []
-    while left:
-        kills: Counter[str] = Counter(name for killers in left.values() for name in killers)
-        cost = {name: took for killers in left.values() for name, took in killers.items()}
-        best = max(sorted(kills), key=lambda name: kills[name] / (0.1 + cost[name]))
-        chosen.append((best, kills[best]))
-        left = {key: killers for key, killers in left.items() if best not in killers}
-    return chosen
-
-
 def summary(asked: argparse.Namespace) -> None:
-    """Print the shares and a cover."""
+    """Print the shares."""
     lines = results(asked.results)
     print(f"{'area':18s} {'mutants':>7s} {'killed':>7s} {'by one function':>16s} {'CPU s':>7s}")
     for name, (share, count) in shares(lines).items():
@@ -505,10 +474,6 @@ def summary(asked: argparse.Namespace) -> None:
         alone = sum(len(x["killers"]) == 1 for x in own)
         cpu = sum(x["cpu"] for x in own)
         print(f"{name:18s} {count:7d} {share:7.1%} {alone:16d} {cpu:7.0f}")
-    chosen = cover(lines)
-    print(f"\n{len(chosen)} test functions kill all that is killed:")
-    for name, count in chosen:
-        print(f"{count:4d} {name}")
 
 
 def main() -> int:
@@ -516,7 +481,6 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--area", action="append", choices=[*AREAS, "all"], default=[])
-    parser.add_argument("--rest", action="append", choices=[*AREAS], default=[])
     parser.add_argument("--again", action="append", choices=[*AREAS], default=[])
     parser.add_argument("--sample", type=int)
     parser.add_argument("--summary", action="store_true")
@@ -525,8 +489,6 @@ def main() -> int:
     asked = parser.parse_args()
     for name in AREAS if "all" in asked.area else asked.area:
         run_area(name, asked)
-    for name in asked.rest:
-        run_rest(name, asked)
     alive = sum(run_again(name, asked) for name in asked.again)
     low = run_sample(asked) if asked.sample else 0
     if asked.summary:

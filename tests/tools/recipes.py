@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -161,20 +161,6 @@ def sorted_rows(draws: Draws) -> Made:
     return X[order], y[order], None
 
 
-@dataclass(frozen=True)
-class Recipe:
-    """One data set and the values of lam at which it is a reference problem."""
-
-    name: str
-    tests: str
-    rows: str
-    seed: int
-    lams: tuple[float, ...]
-
-    def data(self) -> Made:
-        return MAKERS[self.name](Draws(self.seed))
-
-
 SQUARE = np.array([[0.0, 1.0], [1.0, 0.0], [0.0, 0.0], [1.0, 1.0]])
 LARGE = changed(overlap, lambda X: np.rint(X * 1000) * 1000 + 0.0)
 # What makes the rows of each data set, in the order of the table.
@@ -217,14 +203,9 @@ MAKERS: dict[str, Callable[[Draws], Made]] = {
 }
 
 SHIPPED = json.loads(FILE.read_text(encoding="utf-8"))
-# The words, the seed and the values of lam of each data set stand in the file itself.
-RECIPES = tuple(
-    Recipe(
-        data["name"],
-        data["tests"],
-        data["rows"],
-        data["seed"],
-        tuple(p["lam"] for p in SHIPPED["problems"] if p["data"] == data["name"]),
-    )
-    for data in SHIPPED["data"]
-)
+# The words and the seed of each data set stand in the file itself.
+RECIPES: list[dict[str, Any]] = SHIPPED["data"]
+
+
+def made_by(recipe: dict[str, Any]) -> Made:
+    return MAKERS[recipe["name"]](Draws(recipe["seed"]))

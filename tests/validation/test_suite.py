@@ -103,28 +103,6 @@ def test_what_is_missing_makes_a_claim_not_testable_until_it_is_there(
         assert report.exit_code == (expected != "not-testable")
 
 
-def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
-    runs, killed = [], True
-
-    def first(context: Context) -> Outcome:
-        runs.append("first")
-        return holds(context)
-
-    def second(context: Context) -> Outcome:
-        runs.append("second")
-        if killed:
-            raise KeyboardInterrupt
-        return holds(context)
-
-    registry = planted(("first", first), ("second", second))
-    with pytest.raises(KeyboardInterrupt):
-        suite.run(registry=registry, out=tmp_path)
-    killed = False
-    resumed = suite.run(registry=registry, out=tmp_path)
-    assert runs == ["first", "second", "second"]
-    assert numbers(resumed) == numbers(suite.run(registry=registry))
-
-
 def test_the_same_seed_gives_the_same_numbers_and_another_seed_or_profile_is_run_anew(
     tmp_path: Path,
 ) -> None:

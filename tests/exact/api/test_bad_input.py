@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ast import literal_eval
 from collections.abc import Callable, Iterator
-from dataclasses import FrozenInstanceError, replace
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
@@ -35,7 +34,6 @@ from aucert.exact import (
     solve,
 )
 from aucert.exact.formulation.lam_grid import strengthened
-from aucert.exact.formulation.request import Options, Request
 from aucert.exact.losses.registry import HINGE
 from aucert.exact.problem.penalties import ElasticNet
 from aucert.exact.problem.problem import split_labels
@@ -354,19 +352,3 @@ def test_scores_whose_squares_overflow_are_refused(loss: str, pairs: PairList | 
         certify(X, y, 1.0, w=np.array([1e100, 0.0]), loss=loss, pairs=pairs)
     with pytest.raises(InputError, match="a score is larger"):
         certify(np.eye(3), y, 1.0, scores=np.array([1e300, 0.0, 1.0]), loss=loss, pairs=pairs)
-
-
-def test_requests_and_options_are_checked_when_they_are_made() -> None:
-    request = Request.of(0.1, kernel="rbf")
-    assert request.at(0.2).lam == 0.2 and request.at(0.2).kernel == "rbf"
-    for bad in ({"structure": -1.0}, {"kernel": "poly"}):
-        with pytest.raises(InputError):
-            Request.of(0.1, **bad)  # type: ignore[arg-type]
-        with pytest.raises(InputError):
-            replace(request, **bad)
-    wrong: dict[str, Any] = {"tol": 0.0, "max_time": -1.0, "callback": 3, "n_jobs": 0}
-    for name, value in wrong.items():
-        with pytest.raises(InputError, match=name):
-            Options(**{name: value})
-    with pytest.raises(FrozenInstanceError):
-        Options().tol = 1.0  # type: ignore[misc]

@@ -14,11 +14,10 @@ import numpy as np
 import pytest
 
 import fuzz_kinds
-from aucert.exact import solve
+from aucert.exact import Certificate, solve
 from aucert.exact.api import certify as certify_module
 from aucert.exact.api import cross_validation
 from aucert.exact.certificate import certificate, evaluation
-from aucert.exact.certificate.certificate import Certificate
 from aucert.exact.proof import check_proof
 from aucert.exact.spaces import partitions
 from aucert.exact.spaces.blocks import Fingerprints

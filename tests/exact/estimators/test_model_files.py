@@ -16,8 +16,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
-from aucert.exact import ROCSVM, ROCSVMCV, SAUCSVM, load_model, recertify, save_model
-from aucert.exact.errors import InputError
+from aucert.exact import ROCSVM, ROCSVMCV, SAUCSVM, InputError, load_model, recertify, save_model
 from aucert.exact.estimators import saving
 from aucert.exact.estimators.saving import Decoder
 from aucert.exact.estimators.thresholds import threshold_midpoint

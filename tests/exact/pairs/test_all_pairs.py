@@ -11,10 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import aucert.exact.pairs.nearest_pairs as module
-from aucert.exact import AllPairs, InputError, PairList, StreamedRows, solve
+from aucert.exact import AllPairs, InputError, Mean, PairList, StreamedRows, solve
 from aucert.exact.losses.registry import ALL_LOSSES
 from aucert.exact.pairs.nearest_pairs import nearest_pairs
-from aucert.exact.problem.risk import Mean
 from aucert.validation.data.datasets import load
 from decimal_losses import mean_of
 from loops import each

@@ -41,21 +41,6 @@ def problem(penalty: Any, loss: Any = SQUARED_HINGE) -> Problem:
     return Problem(Rows(X), Mean(AllPairs().on(Y), loss), penalty)
 
 
-@each("penalty", ALL, ids=lambda p: type(p).__name__)
-def test_the_residual_is_the_proximal_point_of_the_support_function(penalty: Any) -> None:
-    """g - P_C(g) minimises |r - g|^2 / 2 + sigma_C(r); no point near it does better."""
-    for _ in range(50):
-        g = RNG.normal(size=4) * 10.0 ** RNG.uniform(-2, 1)
-        left = penalty.residual(g)
-        best = 0.5 * float((left - g) @ (left - g)) + penalty.support(left)
-        assert np.isfinite(best)
-        for size in (1e-4, 1e-2, 1.0):
-            other = left + size * RNG.normal(size=4)
-            assert 0.5 * float((other - g) @ (other - g)) + penalty.support(other) >= best - 1e-12
-        inside = g - left
-        assert penalty.support(left) == pytest.approx(float(inside @ left), abs=1e-12)
-
-
 @each("penalty", ALL[1:], ids=lambda p: type(p).__name__)
 def test_what_is_shrunk_is_inside_for_every_error(penalty: Any) -> None:
     for _ in range(200):

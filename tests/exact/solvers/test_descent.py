@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -10,27 +9,18 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from scipy.optimize import linprog
-from sklearn.datasets import load_breast_cancer
-from sklearn.model_selection import StratifiedKFold
-from sklearn.preprocessing import StandardScaler
 
 from aucert.exact import AllPairs, Certificate, InputError, PairList, Rows, StreamedRows, solve
-from aucert.exact.certificate.certificate import zero_is_optimal
 from aucert.exact.certificate.solution import Recorder, Solver, Status
-from aucert.exact.formulation.formulation import formulate
-from aucert.exact.formulation.request import Request
 from aucert.exact.losses.registry import HINGE, get_loss
-from aucert.exact.problem import problem as problems
 from aucert.exact.problem.penalties import ElasticNet, Ridge
-from aucert.exact.problem.problem import Problem, best_on_segment, linear_problem
+from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.problem.risk import Alpha, Marginals, Mean
 from aucert.exact.problem.tail import Tail, tail_risk
 from aucert.exact.solvers import descent
 from aucert.exact.solvers import finish as windows
 from aucert.exact.solvers.choose import choose_solver
-from aucert.exact.solvers.cutting_plane import CuttingPlane
-from aucert.exact.solvers.descent import Descent, Memory, Points, Run, tail_in_bins
+from aucert.exact.solvers.descent import Descent, Memory, Points, tail_in_bins
 from aucert.exact.solvers.finish import (
     RIDGES,
     ActivePairs,
@@ -78,17 +68,6 @@ def test_all_near_pairs_make_the_derivative_of_the_gradient(kind: str, loss: str
             assert (np.abs(1 - scores[i] + scores[j]) < width / 2).all()
 
 
-def test_wide_scores_are_sorted_and_the_window_that_holds_pairs_is_the_one_that_counts() -> None:
-    rng = np.random.default_rng(0)
-    problem = linear_problem(rng.normal(size=(4000, 2)), np.arange(4000) % 2, 1.0)
-    points, scores = Points(problem, Recorder(), 1e-6), rng.normal(size=4000)
-    assert points.sums(scores, 0.05)[2] > 0 == points.sums(100 * scores, 0.05)[2]
-    scores[0] = 2.0**41  # too wide for the grid of the sorted rows
-    i, j, c = problem.pairs.near(HINGE, scores, 1e-9, 10**5, rng)
-    width, far = i.size / (c.sum() * problem.n_pairs), np.abs(1 - scores[i] + scores[j]).max()
-    assert i.size > 10**4 and 2 * far <= width * (1 + 1e-9) <= 10 * far
-
-
 def test_the_two_loops_are_the_inverse_of_bfgs() -> None:
     rng = np.random.default_rng(0)
     A = np.diag([1.0, 3.0, 10.0, 0.5]) + 0.1
@@ -112,31 +91,6 @@ def test_the_two_loops_are_the_inverse_of_bfgs() -> None:
     memory.remember(np.ones(4), -np.ones(4))  # the gradient fell: no curvature
     memory.remember(np.full(4, 1e-170), np.full(4, 1e-170))  # squares that are lost to rounding
     assert not memory.kept
-
-
-def test_correlated_columns_get_a_hessian_and_few_steps() -> None:
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(3000, 30)) @ np.diag(np.geomspace(1, 1e-3, 30)) @ rng.normal(size=(30, 30))
-    y = X[:, 0] + 0.3 * rng.normal(size=3000) > 0
-    problem, recorder = linear_problem(X, y, 1e-6), Recorder()
-    run = Run(Points(problem, recorder, 1e-3))
-    assert run.run(np.zeros(30), 4.0) is None
-    assert run.memory.factor is not None and recorder.history[-1].n_iter < 150
-
-
-# Many rows start from a part of them.
-
-
-@pytest.mark.slow
-def test_many_rows_start_from_a_part(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(problems, "FEWEST", 1000)
-    monkeypatch.setattr(problems, "LEAST_ROWS", 300)
-    for kind, loss in (("survival", "hinge"), ("survival", "squared_hinge"), ("plain", "hinge")):
-        problem = awkward(kind, 1e-2, loss, n=2000)
-        found = Descent(1e-5).solve(problem)
-        assert found.status is Status.CERTIFIED and found.n_iter <= 10
-    few = awkward("survival", 1e-4, n=60)  # few pairs a coordinate: the last digits by windows
-    assert Descent(1e-9).solve(few).status is Status.CERTIFIED
 
 
 # The hard margin of few rows in many coordinates
@@ -226,31 +180,6 @@ def tail(problem: Problem) -> Tail:
     return problem.risk
 
 
-def hulls_meet(problem: Problem) -> bool:
-    """Return whether the reduced convex hulls meet, by a linear program."""
-    space: Any = problem.space
-    X, risk = space.raw, tail(problem)
-    P, N = X[risk.positive], X[~risk.positive]
-    A = np.block(
-        [[P.T, -N.T], [np.ones(len(P)), np.zeros(len(N))], [np.zeros(len(P)), np.ones(len(N))]]
-    )
-    b = np.concatenate([np.zeros(X.shape[1]), [1.0, 1.0]])
-    caps = [(0, 1 / float(risk.kp))] * len(P) + [(0, 1 / float(risk.kq))] * len(N)
-    return linprog(np.zeros(A.shape[1]), A_eq=A, b_eq=b, bounds=caps).status == 0
-
-
-@pytest.mark.slow
-def test_zero_is_optimal_exactly_if_the_reduced_hulls_meet() -> None:
-    seen = set()
-    for seed, lam in itertools.product(range(4), (0.05, 1.0)):
-        problem = partial(seed, "hinge", lam, 0.4, 0.3, shift=0.5 * (seed % 4))
-        solution = Descent(1e-8).solve(problem)
-        trivial = zero_is_optimal(HINGE, solution.certificate, 1e-7)
-        assert trivial == hulls_meet(problem)
-        seen.add(trivial)
-    assert seen == {True, False}
-
-
 def test_other_methods_penalties_and_evidence_are_refused_or_suited() -> None:
     problem = partial(0, "hinge", 0.1, 0.3, 0.0)
     lasso = replace(problem, penalty=ElasticNet(0.1, 0.1))
@@ -314,9 +243,6 @@ def test_small_problems_with_features_of_very_unequal_size_are_solved() -> None:
         assert found.certificate.dual <= by_planes.primal
 
 
-W = np.array([1.0, -0.4, 0.2, 0.3])
-
-
 def some_problem(kind: str = "plain", lam: float = 0.02, n: int = 60) -> Problem:
     return awkward(kind, lam, n=n)
 
@@ -326,26 +252,6 @@ def window_of(problem: Problem, limit: int, w: Any = None) -> Window:
     found = open_window(problem, scores, limit)
     assert found is not None
     return found
-
-
-@each("kind", ["plain", "weights", "pairs"])
-@each("limit", [20, 100, 100_000])
-def test_a_window_and_the_frozen_pairs_are_all_pairs(kind: str, limit: int) -> None:
-    """With alpha = 1[z > 0] in the window, the marginals are those of the hinge itself."""
-    problem = some_problem(kind)
-    scores, window = problem.space.scores(W), window_of(problem, limit, W)
-    assert 0.5 * min(limit, 60) < window.i.size <= limit
-    z = 1 - scores[window.i] + scores[window.j]
-    mass, c = window.c * (z > 0), window.frozen.copy()
-    np.add.at(c, window.i, mass)
-    np.add.at(c, window.j, -mass)
-    assert c == pytest.approx(problem.sums(scores).c, abs=1e-14)
-    if kind == "plain":
-        y = problem.pairs.positive
-        every = np.sort(np.abs(1 - scores[y][:, None] + scores[~y][None, :]).ravel())
-        assert np.sort(np.abs(z)) == pytest.approx(every[: z.size])
-        tied = np.where(y, 1.0, 0.0)  # every pair is at the margin
-        assert open_window(problem, tied, 100) is None
 
 
 # The linear systems
@@ -407,63 +313,3 @@ def test_widths_of_blocks_end_at_rounding() -> None:
     y = X[:, 0] + rng.normal(size=20_000) > 1
     found = solve(StreamedRows(X), y, 0.1, tol=1e-14)
     assert found.status == Status.STALLED and found.certificate.reaches(1e-11)
-
-
-@pytest.mark.slow
-@each("sparse", [False, True])
-def test_more_features_than_rows_and_kernels_of_nearly_full_rank_are_solved(sparse: bool) -> None:
-    rng = np.random.default_rng(4)
-    n, d = (400, 2000) if sparse else (160, 800)
-    X, y = rng.normal(size=(n, d)) * (rng.uniform(size=(n, d)) < 0.05), np.arange(n) < 40
-    X[y, :20] += 0.3
-    tasks = [
-        formulate(sp.csr_matrix(X) if sparse else X, y, Request.of(lam)) for lam in (0.1, 1e-3)
-    ]
-    assert all(task.work.space.dim <= n for task in tasks)
-    if sparse:  # 2,000 rows, a rank of about 1,600, hundreds of thousands of open pairs
-        y = np.arange(2000) % 3 == 0
-        X = rng.normal(size=(2000, 2)) * 0.39
-        X[np.arange(2000), np.where(y, 0, 1)] += 0.8 * rng.choice([-1, 1], 2000)
-        tasks += [formulate(X, y, Request.of(lam, kernel="rbf", gamma=30.0)) for lam in (0.1, 1e-3)]
-        assert tasks[-1].work.space.dim > 1200
-    for task in tasks:
-        found = task.judge(ActivePairs(tol=1e-11).solve(task.work), 1e-9)
-        assert found.status == Status.CERTIFIED and found.w.shape == (task.meant.space.dim,)
-
-
-@pytest.mark.slow
-def test_more_ties_than_the_first_window_holds_are_no_obstacle() -> None:
-    """Tens of thousands of pairs at the margin; of a kernel that is nearly diagonal, thousands."""
-    rng = np.random.default_rng(5)
-    levels = rng.integers(0, 3, size=(1500, 3)).astype(float)
-    y = rng.uniform(size=1500) < 1 / (1 + np.exp(5 - levels.sum(axis=1)))
-    problem = linear_problem(levels, y, 1e-3)
-    for solver in (ActivePairs(tol=1e-9), CuttingPlane()):
-        found = solver.solve(problem)
-        assert found.status == Status.CERTIFIED
-    s = problem.space.scores(found.w)
-    assert (np.abs(1 - s[y][:, None] + s[~y][None, :]) < 1e-6).sum() > 20_000
-    X, labels = (part[::3] for part in load_breast_cancer(return_X_y=True))
-    train = next(StratifiedKFold(3).split(X, labels))[0]
-    asked: Any = {"kernel": "rbf", "gamma": 0.1, "structure": 1.0, "tol": 1e-9}
-    kept = solve(StandardScaler().fit_transform(X[train]), 1 - labels[train], 1e-2, **asked)
-    assert kept.certificate.reaches(1e-9)
-
-
-# Cuts
-
-
-def test_the_line_search_returns_the_best_of_a_grid() -> None:
-    for seed in range(3):
-        problem, rng = some_problem(), np.random.default_rng(seed)
-        w, target = rng.normal(size=4), rng.normal(size=4) * 3
-        found, value = best_on_segment(problem, w, problem.space.scores(w), target)
-        assert value == pytest.approx(problem.objective(found), rel=1e-14)
-        grid = [problem.objective(w + s * (target - w)) for s in np.linspace(0, 1, 201)]
-        assert value <= min(grid) + 1e-3 * (max(grid) - min(grid)) and value <= grid[0]
-    for lam in (1e-2, 1e-5, 1e-8):  # from w = 0 the best point is near lam of the way
-        problem = some_problem(lam=lam, n=500)
-        target = problem.space.pull(problem.sums(np.zeros(500)).c) / lam
-        _, value = best_on_segment(problem, np.zeros(4), np.zeros(500), target)
-        best = min(problem.objective(step * target) for step in np.geomspace(1e-10, 1, 150))
-        assert value <= best + 0.02 * (1 - best)

@@ -14,12 +14,10 @@ import scipy.sparse as sp
 
 from aucert.approx.online import from_rows
 from aucert.exact.api.solve import solve
-from aucert.exact.certificate.solution import Status
 from aucert.exact.errors import InputError, TooLargeError
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import linear_problem
 from aucert.exact.solvers import closed_form
-from aucert.exact.solvers.closed_form import SquaredLossSolver
 from aucert.exact.solvers.convex_reference import convex_reference
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.square_loss.convex_square import ConvexSquare
@@ -32,33 +30,25 @@ KINDS = ["plain", "shifted", "sparse", "weighted"]
 W = np.linspace(-1, 1, 5)
 
 
-def draw(
-    kind: str = "plain", n: int = 23, d: int = 5, seed: int = 0
-) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, Rows]:
+def draw(kind: str) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, Rows]:
     """X (dense), positive, row weights and the rows, in one of the `KINDS`."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, d)) * [1.0, 3.0, 0.2, 1.0, 1.0][:d]
-    positive = np.arange(n) % 4 == 0
+    rng = np.random.default_rng(0)
+    X, positive = rng.normal(size=(23, 5)) * [1.0, 3.0, 0.2, 1.0, 1.0], np.arange(23) % 4 == 0
     X[positive] += 0.5
     if kind == "shifted":
         X = X + 1e3
     if kind == "sparse":
         X[rng.random(X.shape) < 0.6] = 0.0
-    weight = rng.integers(0, 4, size=n).astype(float) if kind == "weighted" else None
+    weight = rng.integers(0, 4, size=23).astype(float) if kind == "weighted" else None
     return X, positive, weight, Rows(sp.csr_matrix(X) if kind == "sparse" else X)
-
-
-def of_pairs(X: Any, positive: Any, weight: Any = None) -> tuple[np.ndarray, np.ndarray]:
-    """M and delta from the pairs: the mean of (1 - w'D)^2 is w'M w - 2 w'delta + 1."""
-    D, c = differences(X, positive), pair_weights(positive, weight)
-    return (D.T * c) @ D, c @ D
 
 
 @each("kind", KINDS)
 def test_value_gradient_and_moments_are_those_of_the_pairs(kind: str) -> None:
     X, positive, weight, space = draw(kind)
     loss = RowAverage.of(space, positive, AllPairs(weight), 0.6)
-    M, delta = of_pairs(X, positive, weight)
+    D, c = differences(X, positive), pair_weights(positive, weight)
+    M, delta = (D.T * c) @ D, c @ D  # the mean of (1 - w'D)^2 is w'M w - 2 w'delta + 1
     wanted = mean_square(X, positive, W, weight) + 0.3 * (W @ W)
     assert loss.value(W) == pytest.approx(wanted, rel=1e-10)
     np.testing.assert_allclose(loss.gradient(W), 2 * (M @ W - delta) + 0.6 * W, atol=1e-6)
@@ -82,38 +72,6 @@ def test_value_gradient_and_moments_are_those_of_the_pairs(kind: str) -> None:
         near = np.mean(near / np.where(positive, r, 1 - r) + (1 + W @ (sides[1] - sides[0])) ** 2)
         assert loss.value(W) == pytest.approx(near + 0.3 * (W @ W))
         assert loss.share == pytest.approx(r)
-
-
-@each("kind", KINDS)
-def test_parts_of_any_sizes_have_the_whole_as_their_mean(kind: str) -> None:
-    X, positive, weight, space = draw(kind)  # 23 rows: 3 parts are unequal
-    loss, rng = RowAverage.of(space, positive, AllPairs(weight)), np.random.default_rng(0)
-    for m in (1, 3, 23):
-        parts = [loss.part(rows, m) for rows in np.array_split(rng.permutation(23), m)]
-        mean = np.mean([part.gradient(W) for part in parts], axis=0)
-        np.testing.assert_allclose(mean, loss.gradient(W), rtol=1e-9, atol=1e-10)
-        values = [part.value(W) for part in parts]
-        assert np.mean(values) == pytest.approx(loss.value(W), rel=1e-12)
-    # The paper's blocks need the weights b / n where they are unequal.
-    pieces = np.split(rng.permutation(23), [15, 20])
-    gradients = np.array([loss.part(rows, 23 / rows.size).gradient(W) for rows in pieces])
-    np.testing.assert_allclose(np.array([15, 5, 3]) / 23 @ gradients, loss.gradient(W), rtol=1e-8)
-    assert np.abs(gradients.mean(axis=0) - loss.gradient(W)).max() > 1e-2
-    if kind == "plain":  # a part without positive rows
-        few = np.flatnonzero(~positive)[:4]
-        rows = (X[few] - X[~positive].mean(axis=0)) @ W
-        expected = np.mean(rows**2) / (1 - positive.mean()) + (1 - W @ loss.delta) ** 2
-        assert loss.part(few, 23 / 4).value(W) == pytest.approx(expected, rel=1e-12)
-
-
-@each("kind", KINDS)
-@each(("n", "d"), [(23, 5), (4, 5)])
-def test_the_curvature_is_the_largest_eigenvalue(kind: str, n: int, d: int) -> None:
-    X, positive, weight, space = draw(kind, n, d, seed=3)
-    top = 2 * float(np.linalg.eigvalsh(of_pairs(X, positive, weight)[0]).max()) + 0.6
-    loss = RowAverage.of(space, positive, AllPairs(weight), 0.6)
-    # With an offset of 1000, some 1e-10 of the rows is rounding.
-    assert top * (1 - 1e-9) <= loss.curvature(np.random.default_rng(0)) <= top * (1 + 1e-6)
 
 
 def test_a_large_curvature_is_bounded_from_above_within_a_quarter() -> None:
@@ -235,22 +193,6 @@ def test_the_reference_in_a_ball_knows_rows_of_any_size(scale: float, seed: int)
 
 
 # The closed form.
-
-
-@each("dense_limit", [2000, 0], ids=["direct", "conjugate gradients"])
-@each("kind", ["plain", "weighted", "a list"])
-def test_the_solver_finds_the_minimum_over_pairs_and_proves_it(dense_limit: int, kind: str) -> None:
-    X, positive, weight, _ = draw(kind)
-    i, j = np.array([0, 4, 4, 8, 12]), np.array([1, 2, 2, 6, 7])
-    D = X[i] - X[j]
-    M, delta = (D.T @ D / 5, D.mean(axis=0)) if kind == "a list" else of_pairs(X, positive, weight)
-    pairs = PairList(i, j) if kind == "a list" else AllPairs(weight)
-    for lam in (1e-4, 1.0):
-        problem = linear_problem(X, positive.astype(int), lam, "square", pairs)
-        solution = SquaredLossSolver(dense_limit=dense_limit).solve(problem)
-        expected = np.linalg.solve(2 * M + lam * np.eye(5), 2 * delta)
-        np.testing.assert_allclose(solution.w, expected, rtol=1e-6, atol=1e-9)
-        assert solution.status == Status.CERTIFIED
 
 
 @each("most", [2_000_000, 0])

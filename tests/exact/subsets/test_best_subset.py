@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -13,10 +13,7 @@ import pytest
 import scipy.sparse as sp
 
 import naive
-from aucert.exact import CertificateError, InputError, best_subset
-from aucert.exact.pairs.all_pairs import AllPairs
-from aucert.exact.spaces.rows import Rows
-from aucert.exact.square_loss.exact_moments import ExactMoments
+from aucert.exact import AllPairs, CertificateError, InputError, Rows, best_subset
 from aucert.exact.square_loss.row_average import MomentError, RowAverage
 from aucert.exact.square_loss.support import (
     SupportBounds,
@@ -30,10 +27,59 @@ from aucert.exact.square_loss.support import (
 from aucert.exact.subsets.branch_and_bound import SearchStep, SubsetSearch
 from loops import each, seeds
 from pairwise import ExactSquare, mean_square
-from subset_problems import AWKWARD, KINDS, Drawn, awkward, draw, noisy
+from subset_problems import AWKWARD, awkward
 
 SEARCH = "aucert.exact.subsets"
 METHODS = ["branch-and-bound", "exhaustive"]
+
+
+KINDS = ("plain", "correlated", "copies", "sums", "constants", "ridge", "weighted", "few rows")
+
+
+@dataclass(frozen=True)
+class Drawn:
+    X: np.ndarray
+    y: np.ndarray
+    k: int
+    ridge: float = 0.0
+    weight: np.ndarray | None = None
+
+
+def draw(seed: int, kind: str = "plain", d: int | None = None, n: int | None = None) -> Drawn:
+    """A problem with up to 16 features, some of them telling the classes apart."""
+    rng = np.random.default_rng(seed)
+    d = int(rng.integers(5, 17)) if d is None else d
+    n = int(rng.integers(40, 200)) if n is None else n
+    k = int(rng.integers(1, min(d, 6)))
+    y = rng.permutation(np.arange(n) < max(5, 0.3 * n)).astype(int)
+    share = 0.6 if kind == "correlated" else 0.0
+    X = np.sqrt(1 - share) * rng.normal(size=(n, d)) + np.sqrt(share) * rng.normal(size=(n, 1))
+    signal = rng.choice(d, min(d, 4), replace=False)
+    X[:, signal] += y[:, None] * rng.uniform(0.2, 0.8, size=signal.size)
+    X *= 10.0 ** rng.integers(-2, 3, size=d)
+    if kind in ("copies", "sums"):
+        X = np.round(X * 2.0**20) / 2.0**20  # then copies and sums are so to the last digit
+    if kind == "copies":
+        X[:, 0], X[:, 1] = -3 * X[:, -1], X[:, 2]
+    if kind == "sums":
+        X[:, 0] = X[:, 1] - 2 * X[:, 2] + 5
+    if kind == "constants":
+        X[:, 0], X[:, 1] = 7.3, 0.1
+    if kind == "few rows":
+        keep = np.r_[np.flatnonzero(y)[:4], np.flatnonzero(1 - y)[:5]]
+        X, y = X[keep], y[keep]
+    ridge = float(rng.choice([0.01, 1.0])) if kind == "ridge" else 0.0
+    weight = rng.integers(1, 4, size=n).astype(float) if kind == "weighted" else None
+    return Drawn(X, y, k, ridge, weight)
+
+
+def noisy(n: int, d: int, k: int, r: float, share: float, seed: int, mu: float = 0.3):
+    """X, y: k features with mean difference mu, all with a common part."""
+    rng = np.random.default_rng(seed)
+    y = (np.arange(n) < r * n).astype(int)
+    X = np.sqrt(1 - share) * rng.normal(size=(n, d)) + np.sqrt(share) * rng.normal(size=(n, 1))
+    X[np.ix_(y == 1, rng.choice(d, k, replace=False))] += mu
+    return X, y
 
 
 def solve(problem: Drawn, method: str = "branch-and-bound", **options: Any):
@@ -115,23 +161,6 @@ def test_what_a_near_copy_tells_by_its_difference_is_found_and_proved(size, meth
     if found.proved:
         assert found.support.tolist() == [1, 3] and found.upper < 0.3
         assert found.upper == pytest.approx(float(truth.best(2)), abs=1e-9)
-
-
-@each("kind", AWKWARD)
-def test_whole_numbers_give_the_same_optima_as_fractions(kind: str) -> None:
-    for seed in range(4):
-        X, positive, k, weight, ridge = awkward(seed, kind)
-        truth = ExactSquare(X, positive, weight, ridge)
-        exact = ExactMoments(sp.csr_matrix(X) if seed % 2 else X, positive, weight, ridge)
-        S = np.sort(np.random.default_rng(seed).permutation(X.shape[1])[:k])
-        found = exact.optimum(S)
-        assert found.value == truth.least(S.tolist())
-        if found.w is not None:
-            w = np.zeros(X.shape[1])
-            w[S] = found.w
-            assert exact.value(w) == truth.value(w) >= found.value
-        others = [truth.least(np.delete(S, a).tolist()) for a in range(k)]
-        assert found.redundant == (found.value > 0 and found.value in others) or not found.redundant
 
 
 def test_the_gap_of_weights_is_their_distance_from_the_optimum() -> None:

@@ -10,11 +10,9 @@ import numpy as np
 import pytest
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
-from aucert.exact import ROCSVM, certify, regularization_path, solve
+from aucert.exact import ROCSVM, InputError, Rows, certify, regularization_path, solve
 from aucert.exact.api import solve as solving
-from aucert.exact.errors import InputError
 from aucert.exact.spaces import blocks
-from aucert.exact.spaces.rows import Rows
 from aucert.exact.tools import threads
 from aucert.exact.tools.threads import at_most, in_parts, one_thread, small_in_one_thread, workers
 from loops import each

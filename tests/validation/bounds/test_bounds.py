@@ -214,18 +214,6 @@ def test_a_norm_of_a_matrix_in_blocks_is_an_upper_bound_and_a_tight_one(seed: in
     assert found <= (1 + 1e-6, 1.02, np.sqrt(n))[seed % 3]
 
 
-def test_the_eigenvalues_are_those_of_numpy() -> None:
-    a = made()
-    K, near = matrices(a)
-    assert a.lam_min.low <= np.linalg.eigvalsh(K)[0] <= a.lam_min.high < a.lam_min.low + 1e-13
-    smallest = np.linalg.eigvalsh(near)[-a.features.shape[1]]
-    assert a.lam_plus.low == pytest.approx(smallest, rel=1e-9)
-    other = Approximation.of_matrices(K, near, a.positive)
-    for name in ("E2", "R", "Rp", "R2", "K_max"):
-        assert getattr(other, name) == pytest.approx(getattr(a, name), rel=1e-9)
-    assert other.lam_plus.low == pytest.approx(a.lam_plus.low, rel=1e-6)
-
-
 @each("kernel", KERNELS)
 def test_a_kernel_in_blocks_gives_the_same_numbers(kernel: Kernel, monkeypatch) -> None:
     held = made(kernel, n=30)
@@ -240,17 +228,6 @@ def test_a_kernel_in_blocks_gives_the_same_numbers(kernel: Kernel, monkeypatch) 
     c = np.where(positive, 1 / positive.sum(), -1 / (~positive).sum())
     costs = (a.error_interval(c).high for a in (streamed, held))
     assert next(costs) == pytest.approx(next(costs), rel=1e-6, abs=1e-9)
-
-
-def test_marginals_that_are_slightly_infeasible_are_paid_for_and_others_refused() -> None:
-    a = made()
-    c = np.where(a.positive, 1 / a.sizes[0], -1 / a.sizes[1])
-    excess = c + 1e-7 * (np.arange(a.n) == np.flatnonzero(a.positive)[0])
-    paid, plain = (np.sqrt(a.error_interval(at).high) for at in (excess, c))
-    assert paid >= plain + 0.9e-7
-    for wrong, word in ((2 * c, "no alpha"), (-c, "<= 0 on negative"), (c[:3], "14 finite")):
-        with pytest.raises(InputError, match=word):
-            a.error_interval(wrong)
 
 
 @each("kernel", KERNELS)
@@ -295,37 +272,6 @@ def test_the_terms_are_those_of_the_printed_formula(C: str, p: float, power: flo
     assert bound.terms["A3"] == pytest.approx(N / B * A3 * (N * E2 * n**power / B) ** 0.5)
     assert bound.at_least == pytest.approx(bound.total) == pytest.approx(sum(bound.terms.values()))
     assert bound.quantities["N_max"] == pytest.approx(N)
-
-
-def test_without_pairs_the_largest_count_is_exceeded_as_rarely_as_is_said() -> None:
-    a = made()
-    bound = printed.theorem4(a, 0.2, 50)
-    assert (bound.quantities["N_max"], True) == (
-        printed.often(*a.sizes, 50)[0],
-        printed.often(4, 9, 50)[1] <= 1e-3,
-    )
-    t, tail = printed.often(4, 9, 50, level=0.3)
-    counts = np.random.default_rng(0).multinomial(50, [1 / 4] * 4, size=2000).max(axis=1)
-    # a union over the rows: a little too large; five standard errors are 0.05
-    assert tail <= 0.3 and tail / 3 < (counts > t).mean() < tail + 0.05
-    single = printed.theorem4(a, 0.2, pairs=draw_pairs(a.positive, 400, 1))
-    merged = printed.theorem4(a, 0.2, 400, pairs=draw_pairs(a.positive, 400, 1, merge=True))
-    assert merged.total == pytest.approx(single.total)
-
-
-def test_a_bound_stands_next_to_the_true_error_and_is_vacuous_from_its_limit_on() -> None:
-    bound = printed.Bound("a", {"x": 0.3, "y": 0.3}, left_side=0.2)
-    assert bound.ratio == pytest.approx(3.0) and bound.violated is False and not bound.vacuous
-    assert replace(bound, left_side=0.7).violated
-    assert replace(bound, left_side=0.0).ratio == np.inf
-    unknown = replace(bound, left_side=None)
-    assert unknown.ratio is None and unknown.violated is None
-    assert str(bound) == "a: 0.2 <= 0.6 = 0.3 (x) + 0.3 (y)"
-    assert (
-        printed.Bound("a", {"x": 0.5, "y": 0.5}).vacuous
-        and printed.Bound("a", {"x": float("nan")}).vacuous
-    )
-    assert not printed.Bound("a", {"x": 1.5}, limit=2.0).vacuous
 
 
 def test_the_largest_count_of_a_row_is_rarely_above_its_bound() -> None:
@@ -552,14 +498,6 @@ def best_single(blocks: list[RowAverage]) -> tuple[np.ndarray, np.ndarray, np.nd
 
 
 # Restricted curvature.
-
-
-def test_block_matrices_are_half_the_hessians() -> None:
-    blocks, rng = blocks_of(m=3, n=60), np.random.default_rng(2)
-    for block, M in zip(blocks, sht.block_matrices(blocks), strict=True):
-        w, v = rng.normal(size=(2, 8))
-        assert block.gradient(w + v) - block.gradient(w) == pytest.approx(2 * M @ v)
-        assert block.gradient(w) == pytest.approx(2 * M @ w - 2 * block.delta)
 
 
 @each("seed", seeds(12))

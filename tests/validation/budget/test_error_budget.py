@@ -22,26 +22,13 @@ from aucert.approx import (
     SubsampledRankSVM,
     draw_pairs,
 )
-from aucert.exact.certificate.certificate import Certificate
-from aucert.exact.errors import InputError
-from aucert.exact.estimators.roc_svm import ROCSVM
-from aucert.exact.losses.registry import HINGE
-from aucert.exact.pairs.all_pairs import AllPairs, PairList
+from aucert.exact import ROCSVM, AllPairs, Certificate, InputError, PairList, Ridge
 from aucert.exact.pairs.auc import auc
-from aucert.exact.problem.penalties import Ridge
 from aucert.exact.spaces.kernels import Gaussian
 from aucert.exact.tools.rounding import Bound
+from aucert.validation import error_budget
 from aucert.validation.budget import terms
-from aucert.validation.budget.terms import (
-    KERNEL,
-    OPTIMISATION,
-    SAMPLING,
-    ErrorBudget,
-    error_budget,
-    in_order,
-    pair_mean,
-    promised,
-)
+from aucert.validation.budget.terms import KERNEL, OPTIMISATION, SAMPLING, ErrorBudget, promised
 from convex_programs import reference
 from loops import each
 
@@ -204,32 +191,3 @@ def test_a_relative_tolerance_promises_an_absolute_one_before_the_draw(tol: floa
     if tol == 1e-2:  # that of the model
         assert found.bound is not None and found.own_gap <= eps
         assert found.bound.terms["inexact"] >= eps > 1e-2
-
-
-# Standard errors of pair means.
-
-
-def sample(rng: np.random.Generator, n_pos: int, n_neg: int) -> tuple[np.ndarray, np.ndarray]:
-    positive = np.arange(n_pos + n_neg) < n_pos
-    return np.round(rng.normal(size=positive.size) + positive, 1), positive
-
-
-SIDES = ((1, 17), (0, 23))  # the axis of the partners, and the rows of the class
-
-
-@each("block", [1, 50, 10**6])
-def test_means_are_those_of_the_explicit_pairs(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(terms, "BLOCK_PAIRS", block)
-    scores, positive = sample(np.random.default_rng(0), 17, 23)
-    apart = np.subtract.outer(scores[positive], scores[~positive])
-    for h, pairs in ((in_order, (1 + np.sign(apart)) / 2), (HINGE.value, np.maximum(0, 1 - apart))):
-        found = pair_mean(scores, positive, h)
-        sides = [(pairs.mean(axis=k) - pairs.mean()) / np.sqrt(m * (m - 1)) for k, m in SIDES]
-        np.testing.assert_allclose(found.influence, np.concatenate(sides), atol=1e-14)
-        assert found.value == pytest.approx(pairs.mean(), rel=1e-13)
-        spread = pairs.mean(axis=1).var(ddof=1) / 17 + pairs.mean(axis=0).var(ddof=1) / 23
-        assert found.standard_error == pytest.approx(np.sqrt(spread), rel=1e-12)
-    found = pair_mean(scores, positive, in_order).value
-    assert found == pytest.approx(auc(scores, positive), rel=1e-13)
-    alone = pair_mean(*sample(np.random.default_rng(1), 1, 9), in_order)
-    assert np.isnan(alone.standard_error)  # one row of a class has none

@@ -10,7 +10,6 @@ import signal
 import subprocess
 import sys
 import time
-from array import array
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +17,10 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from aucert.exact import certify, solve
-from aucert.exact.errors import CertificateError, InputError
-from aucert.validation import gap_curves
+from aucert.exact import CertificateError, InputError, certify, solve
+from aucert.validation import check_solver, gap_curves
 from aucert.validation.checking import gap_curves as module
-from aucert.validation.checking.check_solver import check_solver, judged
+from aucert.validation.checking.check_solver import judged
 from aucert.validation.checking.gap_curves import GapCurves
 from aucert.validation.checking.worker import load_function
 from aucert.validation.reference.problems import ReferenceProblem, reference_problems
@@ -334,45 +332,6 @@ def test_in_this_process_the_limit_is_checked_afterwards_and_the_seed_is_put_bac
     assert capsys.readouterr().out == ""
 
 
-MYSOLVER = """
-import os, numpy as np
-print('imported')
-class Best:
-    @staticmethod
-    def fit(X, y, lam):
-        os.write(1, b'noise')
-        return np.zeros(X.shape[1])
-def hidden(X, y, lam):
-    print('last words')
-    os.abort()
-"""
-
-
-@pytest.mark.slow
-def test_a_name_is_imported_from_the_current_folder_by_a_new_interpreter(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    for name, text in (
-        ("mysolver", MYSOLVER),
-        ("broken", "x = 1\n1 / 0\n"),
-        ("quits", "import os\nos._exit(4)\n"),
-    ):
-        Path(f"{name}.py").write_text(text)
-    report = check_solver("mysolver:Best.fit", only=["equal-rows", "mirrored", "ties"])
-    assert [row.verdict for row in report.rows] == ["pass", "pass", "fail"]
-    assert report.solver == "mysolver:Best.fit" and "new interpreter" in report.isolation
-    assert "mysolver" not in sys.modules
-    (row,) = check_solver("mysolver:hidden", only="ties").rows
-    assert row.verdict == "crash"
-    assert row.message == "its process ended (SIGABRT): last words"
-    with pytest.raises(InputError, match=r"broken: ZeroDivisionError.*\(broken.py, line 2\)"):
-        check_solver("broken:fit")
-    with pytest.raises(InputError, match=r"quits:fit: its process ended \(exit status 4\)"):
-        check_solver("quits:fit")
-    assert capfd.readouterr() == ("", "")
-
-
 IN_A_MODULE = "def fit(X, y, lam):\n    return X[0]\ndef two(X, y):\n    return X[0]\nconst = 3\n"
 BAD_NAMES = {
     "mine": r"^mine: write MODULE:FUNCTION",
@@ -524,34 +483,6 @@ def test_each_way_gives_proved_points_and_what_goes_wrong_costs_nobody_else(foun
     (line,) = [row for row in found.table.splitlines() if row.split()[0] == "best"]
     objective = certify(X, Y, LAM, w=best(X, Y, LAM)).primal
     assert float(line.split()[2]) == pytest.approx(objective, rel=1e-5)
-
-
-def idle(X, y, lam, max_iter=1):
-    return np.array([max_iter * 1e-6, 0.0, 0.0])
-
-
-def in_c(X, y, lam, max_iter=1):
-    return idle(X, y, lam, array("i", [max_iter])[0])
-
-
-def waits(X, y, lam, max_iter=1):
-    time.sleep(5e-4 * max_iter)
-    return idle(X, y, lam, max_iter)
-
-
-@pytest.mark.slow
-@pytest.mark.alone
-def test_points_come_until_the_time_is_up_by_the_fits_own_clock() -> None:
-    fits = {"waits": waits, "idle": idle, "in_c": in_c}
-    found = gap_curves(fits, X, Y, LAM, max_time=1.0, ours=False)
-    seconds = np.array(curve(found, "waits").seconds)
-    own = 5e-4 * 2.0 ** np.arange(seconds.size)
-    assert curve(found, "waits").ended == "out of time" and seconds.size > 8
-    assert 3.5 * seconds[-1] + sum(seconds) > 1.0
-    np.testing.assert_allclose(seconds, own, rtol=0.05, atol=2e-3)
-    # Efforts that cost nothing end where no number counts them: 2^62, or 2^30 in C.
-    for name, count in (("idle", 63), ("in_c", 31)):
-        assert (curve(found, name).ended, len(curve(found, name).seconds)) == ("finished", count)
 
 
 def never(X, y, lam):

@@ -19,13 +19,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from aucert.approx.drawn_pairs import draw_pairs
-from aucert.approx.newton.truncated_newton import TruncatedNewton
-from aucert.exact.errors import InputError
-from aucert.exact.losses.registry import HINGE
-from aucert.exact.pairs.all_pairs import AllPairs, PairList
-from aucert.exact.problem.problem import Ridge, pair_problem
-from aucert.exact.spaces.rows import Rows
+from aucert.approx import TruncatedNewton, draw_pairs
+from aucert.exact import HINGE, AllPairs, InputError, PairList, Ridge, Rows, pair_problem
 from aucert.validation import suite
 from aucert.validation.bounds import experiment
 from aucert.validation.bounds.experiment import PRINTED, REALISED, optimum
@@ -326,16 +321,11 @@ def test_random_numbers_depend_on_seed_claim_and_purpose_only() -> None:
     assert draw != Context("a-claim", 3).rng("pairs").random()
 
 
-def test_a_row_comes_back_from_json_and_has_the_documented_keys() -> None:
+def test_a_row_comes_back_from_json() -> None:
     figure = Figure("f", "t", "x", "y", (Series.of("s", [1.0, 2.0], [3.0, 4.0]),), "c")
     run = lambda context: Outcome(Verdict.HOLDS, 1.0, figures=(figure,))  # noqa: E731
     row = suite.run_claim(planted_claim(run=run), 0, "quick")
     assert Row.from_document(json.loads(json.dumps(asdict(row)))) == row and row.as_expected
-    assert set(row.public) == set(
-        "name paper place kind statement measured printed verdict expected_verdict seconds "
-        "data seed tolerance version taken_over quote readings regime tuning turned_by arithmetic "
-        "effects protocol severity corrected".split()
-    )
 
 
 JUDGED = [entry for entry in suite.claims() if entry.kind != "finding"]

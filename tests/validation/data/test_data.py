@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import os
 from pathlib import Path
 from typing import Any
 
@@ -31,11 +32,8 @@ from aucert.validation.data.datasets import (
     share_for_auc,
     sparse_mean_shift,
     xor,
-    xor_train_test,
 )
-from aucert.validation.data.printed_numbers import number, numbers, printed
 from loops import each
-from realdata import require_real
 
 SIZES = {
     "wdbc": (569, 30, 212, 357),
@@ -95,19 +93,6 @@ def test_a_fingerprint_is_of_values_order_types_and_shapes_and_of_nothing_else()
     assert messy.nnz == 4, "the argument is left alone"
 
 
-@each("generate", [linear, radial])
-def test_features_are_normal_and_labels_follow_the_probit_of_the_true_score(generate) -> None:
-    data = generate(n=100_000, seed=3)
-    assert data.X.shape == (100_000, 2) and stats.kstest(data.X.ravel(), "norm").pvalue > 1e-3
-    assert abs(np.corrcoef(data.X.T)[0, 1]) < 4 / math.sqrt(100_000)
-    f = data.X.sum(axis=1) if generate is linear else np.square(data.X).sum(axis=1)
-    p = ndtr(f + offset_for_share(generate.__name__, 0.2))
-    for low in np.arange(0.0, 1.0, 0.2):
-        inside = (p >= low) & (p < low + 0.2)
-        error = math.sqrt(np.sum(p[inside] * (1 - p[inside])))
-        assert abs(data.y[inside].sum() - p[inside].sum()) < 4 * error
-
-
 def test_xor_has_the_printed_means_and_covariances() -> None:
     """Moments of a mixture of N(m, S) and N(-m, S): mean 0, covariance S + m m'."""
     for n, n_pos in ((6, 2), (7, 2), (600, 200), (1000, 333)):
@@ -123,13 +108,6 @@ def test_xor_has_the_printed_means_and_covariances() -> None:
         # N(0, .79) along the axis would have the fourth moment 1.87
         fourth = np.mean(rows[:, along] ** 4)
         assert abs(fourth - (0.8**4 + 6 * 0.64 * 0.15 + 3 * 0.15**2)) < 2 * spread
-
-
-def test_the_xor_split_is_a_fifth_of_each_gaussian() -> None:
-    train, test = xor_train_test(seed=5)
-    assert [(d.n_pos, d.n_neg) for d in (train, test)] == [(40, 80), (160, 320)]
-    assert len(np.unique(np.concatenate([train.X, test.X]), axis=0)) == 600
-    assert abs(int(np.sum((train.y == 1) & (train.X[:, 0] < 0))) - 20) <= 4
 
 
 def test_only_the_positives_are_shifted_and_only_in_the_support() -> None:
@@ -203,7 +181,10 @@ cod-rna 220768 110384, covtype 236128 22437, colon 40 22, leukemia 47 25"""
 @each("words", COUNTS.split(","))
 def test_the_class_counts_of_the_papers_tasks(words: str) -> None:
     name, n_pos, n_neg = words.split()
-    data = load_real(name, folder=require_real(TASKS[name].file).parent)
+    folder = Path(os.environ.get("AUCERT_DATA", NEXT_TO_CLONE)).expanduser()
+    if not (folder / f"{TASKS[name].file}.npz").is_file():
+        pytest.skip(f"needs the real data file {TASKS[name].file}.npz: set AUCERT_DATA")
+    data = load_real(name, folder=folder)
     assert (data.n_pos, data.n_neg) == (int(n_pos), int(n_neg))
     assert np.isfinite(data.X).all()
 
@@ -266,18 +247,3 @@ def test_the_folder_is_that_of_the_environment_variable(tmp_path: Path, monkeypa
         real_data_folder()
     with pytest.raises(InputError, match=r"no real data set 'colonn'; .*mean colon"):
         load_real("colonn", folder=".")
-
-
-def test_numbers_are_read_from_what_is_printed() -> None:
-    assert number(".901 (.0023)") == 0.901 and number("133,270") == 133_270
-    assert number("-0.8") == -0.8 and math.isnan(number("-"))
-    assert numbers("SHT", "Table I")["SHT-AUC"] == (0.551, 0.675, 0.766, 0.82)
-    assert printed("ScalingUp", "Table 1")["50000"]["s, full"] == "-"
-    assert numbers("Nonlinear", "Table 1")["covtype"] == (464_809, 116_203, 54, 10.65)
-    for table, row, column in (
-        ("Table 9", "iris", "LS"),
-        ("Table 3", "iris", "LS"),
-        ("Table 3", "wdbc", "Fisher"),
-    ):
-        with pytest.raises(KeyError):
-            printed("SAUC", table)[row][column]

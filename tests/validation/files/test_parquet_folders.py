@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from aucert.exact.api.solve import solve
-from aucert.exact.errors import InputError
+from aucert.exact import InputError, solve
 from aucert.exact.proof.check_partitions import main
 from aucert.validation.files import parquet_folder
 from aucert.validation.files.parquet_folder import ParquetFolder, read_parquet_folder

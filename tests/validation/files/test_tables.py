@@ -6,7 +6,6 @@ import csv
 import decimal
 import json
 import os
-import shlex
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from aucert.exact.errors import InputError
-from aucert.validation.commands.inputs import row_counters, split_names
+from aucert.validation.commands.inputs import row_counters
 from aucert.validation.data.datasets import data_sha256
 from aucert.validation.files.labels import Labels, two_classes
 from aucert.validation.files.tables import Selection, read_raw, read_table
@@ -210,15 +209,6 @@ def test_what_is_left_out_needs_no_name_of_its_own(
             read_table(path, wrong)
 
 
-def test_the_advice_can_be_pasted_into_a_shell(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.csv", '"when, (UTC)",who\'s,x,y\nnoon,I,1,0\nnight,you,2,1\n')
-    with pytest.raises(InputError) as error:
-        read_table(path)
-    option, value = shlex.split(str(error.value).rpartition("columns out with ")[2])
-    assert option == "--drop" and split_names(value) == ("when, (UTC)", "who's")
-    assert read_table(path, Selection(drop=split_names(value) or ()))[0].shape[1] == 1
-
-
 def test_a_saved_row_index_with_a_name_is_told() -> None:
     X = np.array([np.arange(5, 30), np.arange(25) ** 2, np.arange(25)[::-1]]).T.astype(float)
     names = ["index", "square", "back"]
@@ -343,15 +333,3 @@ def test_the_weights_of_each_format_are_read(tmp_path: Path) -> None:
         found = read_model(tmp_path / file, text).w
         assert found.size == size and found[:3].tolist() == [0.5, -2.0, 1e-3]
     assert read_model_of_another(write(tmp_path / "w.txt", "0.5\n-2\n"), 2) is None
-
-
-def test_xgboosts_own_file_is_read(tmp_path: Path) -> None:
-    boost = pytest.importorskip("xgboost", reason="xgboost is not installed")
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(40, 2)), rng.integers(0, 2, 40)
-    options: dict[str, Any] = {"booster": "gblinear", "objective": "rank:pairwise"}
-    model = boost.train(options, boost.DMatrix(X, label=y, qid=np.zeros(40, dtype=int)))
-    model.save_model(tmp_path / "m.json")
-    w = read_model(tmp_path / "m.json", (tmp_path / "m.json").read_text(), 2).w
-    scores = model.predict(boost.DMatrix(X, qid=np.zeros(40, dtype=int)), output_margin=True)
-    assert np.ptp(X @ w[:2] - scores) < 1e-5

@@ -7,13 +7,8 @@ import dataclasses
 import hashlib
 import io
 import json
-import os
 import re
 import shutil
-import subprocess
-import sys
-import time
-from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,17 +17,16 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from aucert.exact import ROCSVM, solve
-from aucert.exact.errors import InputError
+from aucert.exact import ROCSVM, InputError, solve
 from aucert.exact.pairs.auc import auc
 from aucert.validation import reruns, store
 from aucert.validation.cli import main
 from aucert.validation.data.datasets import linear
 from aucert.validation.effects import EVIDENCE, of_page, said_on
-from aucert.validation.reruns import LONGEST, SECONDS, Recorded, Rerun, differences
-from aucert.validation.store import Log, read_evidence
-from aucert.validation.tables import nonlinear, sauc, scaling_up, sht
+from aucert.validation.reruns import Recorded, Rerun, differences
+from aucert.validation.store import read_evidence
 from aucert.validation.tables import run as runs
+from aucert.validation.tables import sauc, scaling_up, sht
 from aucert.validation.tables.pages import NOTHING, TOO_LITTLE, Shown, as_csv, cell, markdown
 from aucert.validation.tables.run import estimate, planned, reproduce, tables
 from aucert.validation.tables.sauc import ALL, EXACT, PLAIN, RAW, STRUCTURED, SVM, Grid, Sides
@@ -54,7 +48,6 @@ from aucert.validation.tables.table import (
 from command import Command
 from loops import each, seeds
 from planted_tables import planted
-from realdata import require_real
 
 
 def tiny(experiment: Experiment, **cut: object) -> Experiment:
@@ -131,34 +124,6 @@ def test_nystrom_and_whole_kernel_agree_on_the_radial_model() -> None:
     found = run_part(tiny(EXPERIMENTS["scaling-up-table-2"], landmarks=80, **cut), "n=300,rep=0")
     assert abs(found["full_nystrom_auc"] - found["full_kernel_auc"]) < 0.1
     assert found["full_nystrom_excess"] <= 1e-5
-
-
-# Nonlinear
-
-FEW = {
-    "training rows, at most": 300,
-    "test rows, at most": 500,
-    "rows of RBF-RankSVM, at most": 100,
-    "landmarks and Fourier features": 20,
-    "rows that are tuned on, at most": 150,
-    "log2 C": [-10, -5],
-    "log2 C, RBF-RankSVM": [-5],
-    "log2 gamma, RBF-RankSVM": [-3],
-    "width, RFAUC": [1],
-}
-
-
-def test_every_batch_method_is_certified_and_shares_its_split() -> None:
-    folder, small = require_real("magic04").parent, tiny(EXPERIMENTS["nonlinear-batch"], **FEW)
-    for method in nonlinear.BATCH_METHODS:
-        found = run_part(small, f"magic04,{method},split=0", folder)
-        assert found["gap"] <= nonlinear.TOL and 60 < found["auc"] <= 100
-    run, budget = Run("quick", 0, folder), small.spent("quick")
-    parts = {part.key: part for part in small.parts(budget)}
-    keys = ("nbauc,split=0", "linear,split=0", "linear,split=1")
-    jobs = [Job("nonlinear-batch", parts[f"magic04,{key}"], run, budget) for key in keys]
-    rows = [nonlinear.split(one)[0].X for one in jobs]
-    assert (rows[0] == rows[1]).all() and (rows[0] != rows[2]).any()
 
 
 # SAUC
@@ -241,22 +206,6 @@ def test_a_split_is_run_shared_and_its_exact_machine_proved(tae: Path) -> None:
     raw = sauc.split_sides(job(SMALL, tae, set="tae1", split=1), "raw, union")
     assert (one.rule, raw.rule) == ("anchor", "union")
     assert raw.train.X.shape == one.train.X.shape and not np.allclose(raw.train.X, one.train.X)
-
-
-def test_fig_5_at_lambda_zero_is_auc_svm(tae: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sauc.SELECTED, "tae1", "linear")
-    budget = {"lambda": [0.0, 1e3], "C": 1.0, "sigma": 256.0, "neighbours k": 5}
-    planted = job(budget, tae, set="tae1", split=0)
-    split = sauc.split_sides(planted)
-    plain = sauc.pair_machine(split, "linear", 1.0, 0.0, [1.0], 5, 1e-6)[0]
-    assert sauc.compute_5(planted)["auc 0"] == plain["auc"]
-
-
-def test_the_pairs_of_the_lines_are_counted() -> None:
-    found = sauc.compute_geometry(job(EXPERIMENTS["sauc-geometry"].spent("quick"), draw=0))
-    for method in (PLAIN, STRUCTURED):
-        assert found[f"wrong {method}"] == round(3600 * (1 - found[f"auc {method}"]))
-    assert found["gap"] <= 1e-6
 
 
 # SHT
@@ -461,27 +410,6 @@ def test_a_raised_protocol_discards_finished_parts_and_a_changed_source_does_not
     assert json.loads(the_file(kept).read_text().splitlines()[0])["protocol"] == 2
 
 
-@pytest.mark.alone
-@pytest.mark.slow
-def test_a_long_part_keeps_no_others_waiting_where_a_run_goes_on(tmp_path: Path) -> None:
-    """By joblib's own batches, grown large on finished parts, it would keep its neighbours."""
-
-    def parts(budget: Mapping[str, Any]) -> list[Part]:
-        return [Part(f"rep={k}", {"rep": k}) for k in range(400)]
-
-    def compute(job: Job) -> dict[str, Any]:
-        time.sleep({360: 10.0}.get(job["rep"], 0.05 if job["rep"] > 360 else 0.0))
-        return {"value": float(os.getpid())}
-
-    registry = changed(parts=parts, compute=compute)
-    reproduce(out=tmp_path, registry=registry)
-    path = the_file(tmp_path / "parts")
-    path.write_text("\n".join([line for line in path.read_text().splitlines() if line][:360]))
-    (shown,) = reproduce(out=tmp_path, registry=registry, jobs=2)
-    found = [shown.results.done[f"rep={rep}"]["value"] for rep in range(360, 400)]
-    assert len(set(found)) == 2 and found.count(found[0]) <= 2
-
-
 def test_data_that_are_missing_are_named_and_other_data_run_afresh(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -552,46 +480,6 @@ def test_damaged_evidence_is_refused_and_the_pages_stay(tmp_path: Path) -> None:
             reproduce(out=tmp_path, registry=planted(), evidence=kept)
         if "number" not in said:
             assert {page: page.read_bytes() for page in pages} == pages
-
-
-@pytest.mark.slow
-def test_after_a_kill_the_same_run_goes_on_and_gives_the_same_numbers(tmp_path: Path) -> None:
-    killed, whole, log = tmp_path / "killed", tmp_path / "whole", tmp_path / "log"
-    code = (
-        "from planted_tables import planted\nfrom aucert.validation.tables.run import reproduce\n"
-        f"reproduce(out={str(killed)!r}, registry=planted(slow=0.5), profile='full')"
-    )
-    helpers = str(Path(__file__).parents[2] / "helpers")
-    environment = {**os.environ, "PYTHONPATH": helpers}
-    process = subprocess.Popen([sys.executable, "-c", code], env=environment)
-    parts = killed / "parts" / "full-seed0" / "planted.jsonl"
-    try:
-        deadline = time.monotonic() + 60
-        while len(Log(parts)) < 2:
-            assert time.monotonic() < deadline and process.poll() is None
-            time.sleep(0.01)
-    finally:
-        process.kill()
-        process.wait()
-    left, before = len(Log(parts)), parts.read_bytes()
-    reproduce(out=killed, registry=planted(log), profile="full")
-    assert 2 <= left < 6 and len(runs_of(log)) == 6 - left
-    assert parts.read_bytes().startswith(before) and len(Log(parts)) == 6
-    reproduce(out=whole, registry=planted(), profile="full")
-    assert (killed / "one.csv").read_bytes() == (whole / "one.csv").read_bytes()
-
-
-def test_the_estimate_counts_what_is_done_and_what_has_no_data(tmp_path: Path) -> None:
-    registry = changed(quick_minutes=40.0)
-    (before,) = estimate(out=tmp_path, registry=registry)
-    assert (before.parts, before.left, before.cpu_minutes) == (4, 4, 40.0)
-    assert list(tmp_path.iterdir()) == []
-    reproduce(out=tmp_path, registry=registry)
-    (after,) = estimate(out=tmp_path, registry=registry)
-    assert (after.done, after.left, after.cpu_minutes) == (4, 0, 0.0)
-    (lacking,) = estimate(out=tmp_path, registry=planted(needs=("colon",)), data_dir=tmp_path)
-    assert (lacking.missing, lacking.left, lacking.cpu_minutes) == (4, 0, None)
-    assert lacking.tables == ("one", "two")
 
 
 def test_faults_of_experiments() -> None:
@@ -735,47 +623,11 @@ def test_a_computation_that_drifts_is_noticed(monkeypatch: pytest.MonkeyPatch) -
     assert reruns.check("SAUC").verdict == "fails"
 
 
-@each(("damage", "word"), [("missing", "evidence of {}: no part "), ("cut short", "checksum")])
-def test_evidence_that_is_missing_or_damaged_is_an_error_with_and_without_data(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, damage: str, word: str
-) -> None:
-    folder, right, file = tmp_path / "evidence", reruns.recorded_parts, "sht-genes"
-    shutil.copytree(EVIDENCE, folder)
-    path = folder / "full-seed0" / f"{file}.jsonl"
-    if damage == "missing":
-        path.unlink()
-    else:
-        path.write_bytes(path.read_bytes()[:-3])
-    monkeypatch.setattr(reruns, "recorded_parts", lambda paper, run, _: right(paper, run, folder))
-    for _ in range(2):
-        with pytest.raises(InputError, match=word.format(file)):
-            reruns.check("SHT")
-        monkeypatch.delenv("AUCERT_DATA", raising=False)
-
-
 def recorded(seconds: dict[str, float], result: float = 1.0) -> Recorded:
     """Return an experiment of which each part took so long, and gives the number 1."""
     made = Experiment("e", (), lambda budget: (), lambda job: {"x": 1.0})
     parts = [Rerun(made, Part(key, {}), {"x": result}, took) for key, took in seconds.items()]
     return Recorded(parts)
-
-
-@each(
-    ("seconds", "quick", "full"),
-    [
-        ({"a": 1.0, "b": SECONDS, "c": 4.0}, {"a", "b"}, {"a", "b"}),
-        ({"a": 5.0, "b": 4.0, "c": 90.0}, set(), {"b"}),
-        ({"a": 90.0, "b": LONGEST}, set(), {"b"}),
-        ({"a": 61.0}, set(), set()),
-        ({}, set(), set()),
-    ],
-)
-def test_without_short_parts_the_shortest_is_run_in_the_full_profile(
-    seconds: dict[str, float], quick: set[str], full: set[str]
-) -> None:
-    for is_quick, wanted in ((True, quick), (False, full)):
-        drawn = recorded(seconds).drawn(np.random.default_rng(0), is_quick)
-        assert {part.part.key for part in drawn} == wanted
 
 
 def test_a_check_of_other_evidence_does_not_count(tmp_path: Path) -> None:

@@ -17,11 +17,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from aucert.exact.api.solve import solve
-from aucert.exact.certificate.solution import Solution, Step
-from aucert.exact.errors import InputError
+from aucert.exact import InputError, PartitionedRows, Solution, Step, solve
 from aucert.exact.formulation.request import rows_of_dask
-from aucert.exact.spaces.partitions import LocalEngine, PartitionedRows, new_key
+from aucert.exact.spaces.partitions import LocalEngine, new_key
 from cutting import cut, meet, short_rows
 from loops import each
 
