@@ -176,6 +176,7 @@ def test_impossible_requests_are_refused_in_one_sentence(call, words: str) -> No
 COUNTS = """skin 50859 194198, bank 4640 36548, accelerometer 571 31420, usps 5427 3871,
 connect-4 50922 16635, magic04 12332 6688, spambase 2788 1813, ijcnn1 128126 13565,
 cod-rna 220768 110384, covtype 236128 22437, colon 40 22, leukemia 47 25"""
+NEXT_TO_CLONE = Path(__file__).resolve().parents[4] / "shared" / "data"
 
 
 @each("words", COUNTS.split(","))
