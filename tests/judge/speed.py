@@ -8,6 +8,7 @@ median of the paired ratios (new / old) is above 1.1 and their lower quartile ab
 status 1 if anything is.
 
 No run takes more than about five seconds with the old library, except those marked long (--all).
+The rows of real data sets are looked for in AUCERT_DATA.
 """
 
 from __future__ import annotations
@@ -154,6 +155,21 @@ def many_small(exact: Any, n: int) -> Job:
     return lambda: [exact.solve(X, y, 10.0 ** -(1 + k % 4)) for k in range(n)]
 
 
+def real(name: str, positive: object, lam: float, most: int) -> Callable[[Any, int], Job]:
+    """Return `solve` on the rows of a real data set."""
+
+    def make(exact: Any, n: int) -> Job:
+        held = np.load(Path(os.environ["AUCERT_DATA"]) / f"{name}.npz", allow_pickle=False)
+        step = max(1, len(held["y"]) // min(n, most))
+        X, y = held["X"][::step].astype(float), held["y"][::step] == positive
+        X = (X - X.mean(axis=0)) / np.where(X.std(axis=0) > 0, X.std(axis=0), 1)
+        return lambda: exact.solve(X, y, lam)
+
+    return make
+
+
+REAL = {"real-spambase": "spambase", "real-ijcnn1": "ijcnn1", "real-covtype": "covtype_sub"}
+
 WORK: dict[str, Work] = {
     "small": Work(plain(10), 1_000, 300),
     "narrow": Work(plain(8), 100_000, 2_000),
@@ -183,6 +199,9 @@ WORK: dict[str, Work] = {
     "long-survival": Work(survival, 50_000, 500, True),
     "long-kernel": Work(plain(3, 1e-3, kernel="rbf", gamma=0.3), 5_000, 100, True),
     "long-ranking": Work(ranking, 100_000, 1_000, True),
+    "real-spambase": Work(real("spambase", 1, 1e-3, 5_000), 5_000, 500, True),
+    "real-ijcnn1": Work(real("ijcnn1", 1, 1e-3, 60_000), 60_000, 2_000, True),
+    "real-covtype": Work(real("covtype_sub", 2, 1e-3, 300_000), 300_000, 5_000, True),
 }
 
 
@@ -277,12 +296,23 @@ def compared(name: str, old: Path, new: Path, pairs: int) -> tuple[str, str]:
     return said, f"{name:20s} {before:9.3f} {after:9.3f}   {spread}   {said}"
 
 
+def absent(name: str) -> str | None:
+    """Return why there are no rows for a piece of work, or None."""
+    if name not in REAL:
+        return None
+    folder = os.environ.get("AUCERT_DATA")
+    if not folder:
+        return "AUCERT_DATA is not set"
+    here = (Path(folder) / f"{REAL[name]}.npz").is_file()
+    return None if here else f"{REAL[name]}.npz is not in AUCERT_DATA"
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--against", metavar="COMMIT", help="the old library")
-    parser.add_argument("--all", action="store_true", help="the long ones, too")
+    parser.add_argument("--all", action="store_true", help="the long ones and real data, too")
     parser.add_argument("--only", action="append", choices=WORK, help="this one; repeatable")
     parser.add_argument("--pairs", type=int, default=PAIRS)
     parser.add_argument("--folder", help="for both libraries and their caches; kept")
@@ -309,6 +339,9 @@ def main() -> int:
         print(f"{'':20s} {commit[:9]:>9s} {'this tree':>9s}    25 %  50 %  75 %", flush=True)
         said = []
         for name in names:
+            if (reason := absent(name)) is not None:
+                print(f"{name:20s} skipped: {reason}", flush=True)
+                continue
             word, line = compared(name, old, new, asked.pairs)
             said.append(word)
             print(line, flush=True)
