@@ -130,8 +130,9 @@ def split_labels(y: object, positive: object = None) -> tuple[np.ndarray, object
         raise InputError(why_unsorted(labels)) from None
     if kinds.size != 2:
         shown = ", ".join([repr(kind) for kind in kinds[:6].tolist()] + ["..."] * (kinds.size > 6))
+        shown = f": {shown}" if shown else ""
         many = "more than 6" if kinds.size > 6 else kinds.size  # no more are counted
-        raise InputError(f"y must have exactly two classes, it has {many}: {shown}")
+        raise InputError(f"y must have exactly two classes, it has {many}{shown}")
     if positive is None:
         chosen = kinds[1]
     else:

@@ -45,7 +45,8 @@ def centred_rows(X: np.ndarray, centred: bool) -> tuple[np.ndarray, np.ndarray, 
             moment = np.einsum("ij,ij->j", X, X) / X.shape[0]
         if (np.abs(mean) <= np.sqrt(moment / 2)).all():
             return X, np.einsum("ij,ij->i", X, X), zero
-    out = X - _finite(mean)
+    with np.errstate(over="ignore"):  # the squares overflow then, too, which is refused
+        out = X - _finite(mean)
     return out, np.einsum("ij,ij->i", out, out), mean
 
 

@@ -37,9 +37,10 @@ def promoted_exactly(given: np.ndarray, name: str, place: Callable[[int], str]) 
     if lost.size:
         at = int(lost[0])
         if given.dtype.kind == "f":
+            do = "round it first, with astype(float)"
+            do = do if np.isfinite(held.flat[at]) else "it overflows there, so rescale it first"
             raise InputError(
-                f"{name} has a number of the long format{place(at)} that float64 cannot hold: "
-                "round it first, with astype(float)"
+                f"{name} has a number of the long format{place(at)} that float64 cannot hold: {do}"
             )
         raise InputError(
             f"{name} holds {given.flat[at]}{place(at)}, which float64 would round to "
@@ -322,9 +323,8 @@ def check_number(
     if not (math.isfinite(number) and above and below):
         left = f"{'>=' if closed in ('low', 'both') else '>'} {low:g}"
         right = f" and {'<=' if closed in ('high', 'both') else '<'} {high:g}"
-        raise InputError(
-            f"{name} must be {left}{right if high < math.inf else ''}, not {brief(value)}"
-        )
+        right = right if high < math.inf else "" if math.isfinite(number) else " and finite"
+        raise InputError(f"{name} must be {left}{right}, not {brief(value)}")
     return number
 
 

@@ -99,6 +99,7 @@ def refusals() -> Iterator[Refusal]:
         "X must be a matrix": ([["a", "b"]] * 4, ragged, X[:, 0], X[:, :, None], X + 1j),
         "X is empty": (np.zeros((0, 2)), np.zeros((4, 0))),
         "X": (None, X * 1e200, np.zeros((4, 2), dtype=[("a", float), ("b", float)])),
+        "squares": ([[-1.7e308], [1.7e308], [1e308], [-5e307]],),
         "3 rows, but labels of shape": (X[:3],),
     }
     yield from ((m, small, {"X": one}) for m, some in matrices.items() for one in some)
@@ -106,7 +107,7 @@ def refusals() -> Iterator[Refusal]:
         "two classes, it has 1": [1, 1, 1, 1],
         "0, 1, 2": [0, 1, 2, 0],
         "label of row 2": [0, 1, np.nan, 0],
-        "two classes, it has 0": [],
+        "two classes, it has 0$": [],
         "two classes, it has more than 6: 0, 1, 2, 3, 4, 5, ...": list(range(10)),
         "one label per row": np.zeros((4, 1)),
         "label of row 2 is missing": np.array(["a", "b", None, "a"], dtype=object),
@@ -127,7 +128,7 @@ def refusals() -> Iterator[Refusal]:
             yield rf"\b{name}\b", call, {name: literal_eval(value)}
     yield from of(
         small,
-        *((name, {name: np.nan}) for name in ("lam", "tol", "max_time")),
+        *((f"{name} .* finite", {name: np.nan}) for name in ("lam", "tol", "max_time")),
         ("descent", {"method": "quasi-newton"}),
         ("cutting planes solve the hinge", {"method": "cutting-plane", "loss": "square"}),
         ("not both", {"pairs": AllPairs(), "sample_weight": np.ones(4)}),
