@@ -270,11 +270,26 @@ def unzipped(path: Path, mode: str = "rb", **more: Any) -> Any:
     return (gzip.open if path.suffix.lower() == ".gz" else open)(path, mode, **more)
 
 
+# How a file begins that is not UTF-8 text, what it is, and what to do (UTF-32 begins as UTF-16).
+_BEGINNINGS: dict[bytes, tuple[str, str]] = {
+    b"\x1f\x8b": ("a gzip file", "let its name end in .gz"),
+    b"PK\x03\x04": ("a zip file, as .npz and .xlsx are", "let its name end as its kind does"),
+    b"PAR1": ("a Parquet file", "let its name end in .parquet"),
+} | {
+    mark: (f"{coding} text", f"save it as UTF-8 (iconv -f {coding} -t UTF-8 OLD > NEW)")
+    for coding in ("UTF-32", "UTF-16")
+    for mark in ("\ufeff".encode(f"{coding}-{end}") for end in ("LE", "BE"))
+}
+
+
 def text_lines(path: Path) -> Iterator[str]:
     """Yield the lines of UTF-8 text, with their ends."""
     coding = {"encoding": "utf-8-sig", "errors": "surrogateescape", "newline": ""}
     damaged = damage_reported(path, "gzip file", gzip.BadGzipFile, EOFError, zlib.error)
-    with damaged, unzipped(path, "rt", **coding) as file:
+    with damaged, unzipped(path) as start, unzipped(path, "rt", **coding) as file:
+        head = start.read(4)
+        for what, do in (said for mark, said in _BEGINNINGS.items() if head.startswith(mark)):
+            raise InputError(f"{path}: this is {what}: {do}")
         for row, line in enumerate(file, start=1):
             if not line.isascii() and re.search("[\udc80-\udcff]", line):
                 raise InputError(
@@ -335,15 +350,18 @@ class Numbers:
     def of(self, cells: Cells, rows: Sequence[int]) -> np.ndarray:
         """Return the cells of these rows of the file (m,); NaN where one is not a number."""
         if isinstance(cells, np.ndarray):
-            held, lost = cells.astype(np.float64, copy=False), lost_digits(cells).tolist()
+            with np.errstate(over="ignore"):
+                held, lost = cells.astype(np.float64, copy=False), lost_digits(cells).tolist()
         else:
             held = self._of_text(cells, rows)
             large = np.flatnonzero(is_large(held)).tolist()
             lost = [k for k in large if loses_digits(cells[k], held[k])]
         if self.bad is None and lost:
             number, row = str(cells[lost[0]]).strip()[:40], rows[lost[0]]
-            what = f"{number} in column '{self.name}', row {row} loses digits in float64"
-            self.bad = what, "subtract an offset or round it"
+            what, do = "loses digits in float64", "subtract an offset or round it"
+            if np.isinf(held[lost[0]]):
+                what, do = "overflows float64", "rescale it"
+            self.bad = f"{number} in column '{self.name}', row {row} {what}", do
         finite = np.isfinite(held)
         if self.bad is None and not finite.all():
             at = int(np.argmin(finite))

@@ -51,9 +51,11 @@ CSV: dict[str | bytes, str] = {
     "a;b;c;y\n1,5;;20.01.93;0\n": "missing value in column 'b', row 2; text '20.01.93'",
     'a,y\n1,0\n"2,1\n': "row 3 cannot be split",
     b"a,y\n1,0\n2,caf\xe9\n": "row 3 is not UTF-8",
-    "a,y\n1,0\n".encode("utf-16"): "row 1 is not UTF-8",
+    "a,y\n1,0\n".encode("utf-16"): "iconv -f UTF-16",
     "a,b,y\n1,2,0\n".encode("utf-16-le"): "zero bytes in row 1",
-    b"PK\x03\x04\xff\xfe": "row 1 is not UTF-8",
+    "a,y\n1,0\n".encode("utf-32"): "iconv -f UTF-32",
+    b"\x1f\x8b\x08": "this is a gzip file",
+    b"PK\x03\x04\xff\xfe": "this is a zip file",
     "a,y\n1,u\n2,v\n3,w\n": "3 classes ('u', 'v', 'w')",
     "a,y\n" + "".join(f"1,{k / 7}\n" for k in range(MAX_CLASSES + 1)): "more than 1000 different",
 }
@@ -90,6 +92,7 @@ NPZ: list[tuple[Any, str]] = [
     ({"X": X, "y": Y, "feature_names": ["h"]}, "X has 2 columns"),
     ({"X": np.array([[1, 2], [3, BIG]]), "y": [0, 1]}, "column '2', row 2 loses digits"),
     ({"X": np.array([[1], [BIG]], dtype="u8"), "y": [0, 1]}, "row 2 loses digits"),
+    ({"X": np.array([["1e3999"]]).astype("g"), "y": [0]}, "row 1 overflows float64: rescale"),
     ({"X": np.array([[None]], dtype=object), "y": [0]}, "Python objects"),
     ({"X": np.ones((1001, 1)), "y": np.arange(1001) / 7}, "more than 1000 different"),
 ]
