@@ -69,7 +69,7 @@ def claims(
     only = [only] if isinstance(only, str) else only
     known = [entry.name for entry in found]
     for name in only:
-        check_name("claim", name, known, "see the list of claims")
+        check_name("claim", name, known, "see `aucert validate --list`")
     return [entry for entry in found if not only or entry.name in only]
 
 

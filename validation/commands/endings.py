@@ -34,10 +34,15 @@ from ..early import interrupted_early
 def run(group: click.Command, arguments: Sequence[str] | None = None) -> None:
     """Run a command; never a traceback for bad input, and a warning is one line. After a command
     that has put its results in place, interrupts stay unheard."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # the caller has closed it
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
     out = sys.stdout
     with warnings.catch_warnings():
         # Where files are limited in size joblib says so at its import, whether it is used or not.
         warnings.filterwarnings("ignore", r"(?s).*joblib will operate in serial mode")
+        # What overflows is refused in a sentence of ours; numpy's remarks on the way say no more.
+        warnings.filterwarnings("ignore", "(overflow|invalid value) encountered", RuntimeWarning)
         warnings.showwarning = lambda message, *place: _say(str(message))
         try:
             group.main(arguments, prog_name="aucert", standalone_mode=False)

@@ -270,7 +270,7 @@ def _figure(path: Path, held: dict[str, Any]) -> Any:
             return _drawn_curves([GapCurves.from_dict(curves) for curves in held["bench"]])
         if "primal" in held and "dual" in held:
             return _drawn_result(held)
-    except (KeyError, TypeError, ValueError, AttributeError):
+    except (KeyError, TypeError, ValueError, OverflowError, AttributeError):
         pass
     raise InputError(
         f"{path}: nothing in it can be drawn: give what solve --out, path --out, "

@@ -244,12 +244,15 @@ def _read_rows(
         asked = replace(options.selection, labelled=False, extra=keep)
         held, wanted = column_names(name, asked.header), model.columns
         if held is not None and wanted is not None:
+            if drop:
+                takes = f"the model {model.path} takes its columns by their names"
+                raise InputError(f"{name}: {takes}: leave --drop out")
             if missing := [column for column in wanted if column not in held]:
                 raise InputError(
                     f"{name}: the model {model.path} needs columns that are not there: "
                     f"{listed(missing)}"
                 )
-            asked, drop = replace(asked, columns=wanted, drop=()), ()
+            asked = replace(asked, columns=wanted)
         with needed(asked.columns):
             table = read_raw(name, model.read_as(asked))
         X, columns = table.X, true_names(table.columns)

@@ -249,7 +249,7 @@ def run_path(name: str, **given: Any) -> None:
 
     def say(document: dict[str, Any]) -> None:
         finish()
-        say_json(document) if options.as_json else click.echo(_table(document))
+        say_json(document) if options.as_json else click.echo(_table(document, found))
 
     with result_first(say) as done, output_folder(options.out, instead=(PATH_WEIGHTS,)) as folder:
         data = open_data(name, options)
@@ -322,7 +322,7 @@ def _path_document(
     return document
 
 
-def _table(document: dict[str, Any]) -> str:
+def _table(document: dict[str, Any], found: FoundPath) -> str:
     """Return a line for each lam, and what is said of all of them."""
     folds, share = document.get("cv"), "C" if document["n_pos"] is None else "AUC"
     scaled = document["parameters"]["standardise"]
@@ -342,7 +342,8 @@ def _table(document: dict[str, Any]) -> str:
         lines.append(f"{line}  {point['status']}")
     lines.append(document["statement"])
     if not document["complete"]:
-        lines.append("The time ran out: smaller lam are missing.")
+        why = "You stopped it" if found.interrupted else "The time ran out"
+        lines.append(f"{why}: smaller lam are missing.")
     if folds:
         count = sum(folds["possible"])
         lines.append(

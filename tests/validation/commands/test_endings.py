@@ -7,6 +7,7 @@ import itertools
 import json
 import os
 import resource
+import shlex
 import signal
 import struct
 import subprocess
@@ -125,6 +126,9 @@ OTHERS = {
     "predict m/model.npz t.csv --keep a,score": "score",
     "predict m/model.npz t.csv --out m/model.npz": "another",
     "predict m/model.npz x.csv": "'b'",
+    "predict m/model.npz t.csv --drop nay": "--drop",
+    "predict m/model.npz vast.csv": "row 1 overflows",
+    "plot large.json --out p.svg": "drawn",
     f"{PATH} --lam 1 --n-lams 20": "--n-lams",
     f"{PATH} --cv 3 --fpr-max 0.1": "--cv",
     f"{PATH} --row-weights a": "Parquet",
@@ -140,7 +144,7 @@ OTHERS = {
     "check-solver": "solver",
     "check-solver mine:fit --only tie --out b": "ties",
     "check-solver mine:fit --out ''": "--out",
-    "validate --only nope": "nope",
+    "validate --only nope": "aucert validate --list",
     "validate --list --only theorem-4-first-ter": "theorem-4-first-term",
     "validate --out ''": "--out",
     "reproduce --out '  '": "--out",
@@ -203,6 +207,8 @@ def filled(command: Command) -> Command:
         "mine.py": "def fit(X, y, lam):\n    return X[0]\n",
         "other.json": '{"a": 1}',
         "empty.json": '{"path": []}',
+        "large.json": f'{{"bench": [{{"curves": [{{"gap": [{10**400}], "seconds": []}}]}}]}}',
+        "vast.csv": "a,b\n1.7e308,1.7e308\n",
         "taken": "",
     }.items():
         Path(name).write_text(text)
@@ -257,6 +263,13 @@ def test_columns_are_kept_as_they_are_and_certify_takes_what_predict_writes(
     assert found["kept"] == {"id": ["007", ""], "n": [1, None]}
     audit = filled.json("certify k.csv --lam 1 --target y --columns a,b --scores s.csv")
     assert audit["auc"] == float(found["scores"][1] > found["scores"][0])
+
+
+def test_a_closed_stream_takes_what_is_written() -> None:
+    for words, found in (("solve xor --lam 1 2>&-", "certified"), ("validate --list >&-", "")):
+        run = f"{shlex.quote(sys.executable)} -m aucert {words}"
+        done = subprocess.run(run, shell=True, capture_output=True, text=True, check=True)
+        assert found in done.stdout and not done.stderr
 
 
 @pytest.mark.filterwarnings("default")

@@ -306,6 +306,9 @@ def test_solve_that_is_interrupted_ends_with_130_and_keeps_its_best_point(
     kept = json.loads(Path("new/solution.json").read_text())
     assert kept["gap"] == found["gap"] and Path("new/weights.csv").exists()
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    calls.clear()
+    status, out, _ = command.run("path linear:200 --n-lams 3 --method cutting-plane")
+    assert status == 130 and "You stopped it: smaller lam are missing." in out
 
 
 # Past solvers, compiled code and searches over parameters.
