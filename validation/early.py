@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
+from contextlib import suppress
 
 
 def interrupted_early(number: int = signal.SIGINT, frame: object = None) -> None:
     """End the process as an interrupted command ends: nothing has begun, nothing is cleaned up."""
     # `KeyboardInterrupt` out of a string that is executed, as dataclasses are, would end Python by
     # the signal, not with our status.
-    os.write(2, b"aucert: interrupted\n")
+    with suppress(OSError):  # standard error is closed
+        os.write(2, b"aucert: interrupted\n")
     os._exit(130)

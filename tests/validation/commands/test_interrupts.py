@@ -99,8 +99,11 @@ def python(code: str, folder: Path) -> subprocess.CompletedProcess[str]:
 @each("module", LOADED_LATE)
 def test_an_interrupt_while_the_code_is_loaded_is_status_130(module: str, tmp_path: Path) -> None:
     words = ["solve", "linear:60", "--lam", "0.01"]
-    done = python(WHILE_LOADING.format(module=module, words=words), tmp_path)
+    code = WHILE_LOADING.format(module=module, words=words)
+    done = python(code, tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "aucert: interrupted\n")
+    closed = "import os, sys; sys.stderr = os.close(2)"
+    assert python(f"{closed}\n{code}", tmp_path).returncode == 130
 
 
 @pytest.mark.slow
