@@ -120,9 +120,21 @@ def _resolved(function: Callable[..., Any]) -> Callable[..., Any]:
     return copy
 
 
-def _jitted(function: Callable[..., Any]) -> Any:
-    import numba
+def _numba() -> Any:
+    """Return the compiler; an import that Ctrl-C breaks off leaves nothing that is half made."""
+    whole = "numba" in sys.modules
+    try:
+        import numba
+    except BaseException:
+        for name in () if whole else tuple(sys.modules):
+            if name.partition(".")[0] == "numba":
+                sys.modules.pop(name, None)
+        raise
+    return numba
 
+
+def _jitted(function: Callable[..., Any]) -> Any:
+    numba = _numba()
     try:
         return numba.njit(cache=True, fastmath=False, nogil=True)(function)
     except RuntimeError:  # numba finds no folder that it may write its cache to

@@ -120,6 +120,24 @@ y = X[:, 0] + rng.normal(size=2000) > 0
 print(solve(X, y, lam=1e-2, tol=1e-6).certificate.primal.hex(), "numba" in sys.modules)
 """
 
+BROKEN_OFF = """
+import sys
+from aucert.exact.tools import compiling
+
+class Finder:
+    def find_spec(self, name, *_):
+        if name == target:
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, Finder())
+compiling.compile_at_once()
+for target in ("numba.core.config", "numba.core.registry", "numba.typed", None):
+    try:
+        print(compiling.compiled(lambda: target is None)())
+    except KeyboardInterrupt:
+        print("numba" in sys.modules)
+"""
+
 FORKED = """
 import multiprocessing
 import numpy as np
@@ -152,6 +170,12 @@ def test_a_first_answer_loads_no_compiler(tmp_path: Path) -> None:
         assert process.communicate()[0].split()[1] == "False"
     assert process.returncode == 0
     assert not list(tmp_path.rglob("*"))
+
+
+def test_an_import_that_is_broken_off_leaves_no_half_of_the_compiler(tmp_path: Path) -> None:
+    with started(BROKEN_OFF + FRESH, tmp_path) as process:
+        found = process.communicate()[0].split()
+    assert [*found[:4], found[-1]] == ["False"] * 3 + ["True"] * 2
 
 
 @pytest.mark.slow
