@@ -390,6 +390,9 @@ class NystromClassifier(AUCClassifier):
         self.dual_coef_ = self.nystrom_.map_.coefficients(w).reshape(1, -1)
         self._set_weights(w, rows, positive, weight)
 
+    def _shapes(self) -> dict[str, tuple[int, ...]]:
+        return {**super()._shapes(), "coef_": (1, self.nystrom_.map_.rank)}
+
     def _scores(self, X: Matrix) -> np.ndarray:
         """Return f at checked rows, without the intercept."""
         return self.nystrom_.map_.transform(X) @ self.coef_[0]

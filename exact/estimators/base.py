@@ -119,6 +119,10 @@ class Estimator(BaseEstimator):
         return {}
 
     @abstractmethod
+    def _shapes(self) -> dict[str, tuple[int, ...]]:
+        """Return the fields that score rows, and their shapes."""
+
+    @abstractmethod
     def _shortfall(self) -> str | None:
         """Return what the run fell short of and what to do, as a warning says it, or None."""
 
@@ -211,6 +215,9 @@ class AUCClassifier(ClassifierMixin, Estimator, ABC):
     def _scores(self, X: Matrix) -> np.ndarray:
         """Return f at checked rows, without the intercept."""
         return np.asarray(X @ self.coef_[0])
+
+    def _shapes(self) -> dict[str, tuple[int, ...]]:
+        return {"coef_": (1, self.n_features_in_), "intercept_": (1,), "classes_": (2,)}
 
     def _check_data(self, X: object, y: object, reset: bool = True) -> tuple[Matrix, np.ndarray]:
         """Return the rows, checked as by `check_rows`, and their labels."""

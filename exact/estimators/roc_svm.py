@@ -22,7 +22,7 @@ from ..pairs.kinds import ordered_pairs_of
 from ..pairs.nearest_pairs import FILTERS, nearest_pairs
 from ..pairs.ordered_pairs import OrderedPairs
 from ..solvers.choose import check_method
-from ..spaces.kernels import PRECOMPUTED, Kernel, get_kernel
+from ..spaces.kernels import LINEAR, PRECOMPUTED, Kernel, get_kernel
 from ..spaces.partitions import PartitionedRows
 from ..tools.arrays import check_choice, check_number
 from ..tools.threads import small_in_one_thread
@@ -137,6 +137,16 @@ class ExactClassifier(QueryClassifier):
             return np.asarray(X[:, self.support_] @ self.dual_coef_)
         kernel = get_kernel(self.kernel, self.gamma, int(X.shape[1]))
         return kernel_scores(kernel, X, self._support_rows, self.dual_coef_)
+
+    def _shapes(self) -> dict[str, tuple[int, ...]]:
+        shapes = super()._shapes()
+        if self.kernel == LINEAR or hasattr(self, "coef_"):
+            return shapes
+        del shapes["coef_"]
+        size = np.size(self.support_)
+        if self.kernel != PRECOMPUTED:
+            shapes["_support_rows"] = (size, self.n_features_in_)
+        return {**shapes, "support_": (size,), "dual_coef_": (size,)}
 
     def _shortfall(self) -> str | None:
         return shortfall_of(self.solution_, self.tol)

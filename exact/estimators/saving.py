@@ -10,6 +10,7 @@ import hashlib
 import io
 import json
 import re
+import warnings
 import zipfile
 from dataclasses import fields, is_dataclass, replace
 from enum import Enum
@@ -33,6 +34,7 @@ from ..problem.risk import Alpha, Marginals, Minorant, Mix, Scores, Weights
 from ..spaces.kernels import Gaussian, Laplacian, Linear
 from ..tools.atomic_files import write_atomically
 from ..tools.rounding import Bound
+from .base import Estimator
 
 FORMAT, SCHEMA = "aucert model", 2
 NAME = re.compile(r"_[a-z][A-Za-z0-9_]*|[a-z][A-Za-z0-9_]*_")  # results of a fit, and private ones
@@ -204,6 +206,35 @@ register(Certificate, Minorant, Solution, Status, Step)
 register(Alpha, Marginals, Mix, Scores, Weights)
 
 
+KINDS = {"n_features_in_": "iu", "support_": "iu", "classes_": "biufUO"}  # of all else "f"
+
+
+def _check_fields(model: Any) -> None:
+    """Raise `InputError` unless what scores rows is there and fits, and each array is finite."""
+    own, shapes = getattr(model, "__dict__", {}), {}  # a step may be a word
+    try:
+        if isinstance(model, Estimator):
+            shapes = {"n_features_in_": (), **model._shapes()}
+    except AttributeError as error:
+        shapes = {str(error.name): ()}  # the one that is missing
+    arrays = {k: v for k, v in own.items() if isinstance(v, np.ndarray) or sp.issparse(v)}
+    if isinstance(model, SimpleImputer):
+        arrays = {}  # an empty column has the mean NaN
+    for name in {**shapes, **arrays}:
+        value: Any = own.get(name)
+        values: Any = value.data if sp.issparse(value) else np.asarray(value)
+        fits = name not in shapes or (
+            np.shape(value) == shapes[name]
+            and values.dtype.kind in KINDS.get(name, "f")
+            and (name in arrays or not shapes[name])
+        )
+        if not fits or (values.dtype.kind == "f" and not np.isfinite(values).all()):
+            raise InputError(
+                f"the field {name} of its {type(model).__name__} is missing, of another kind or "
+                "shape, or not finite: save the model again"
+            )
+
+
 def _certificate_of_schema_1(
     primal: float, dual: float, rounding: float, radius: float | None, objective: str = "", **_: Any
 ) -> Certificate:
@@ -267,7 +298,8 @@ def load_model(path: str | Path) -> Any:
     ------
     InputError
         If the file cannot be read, is not a model file, is damaged or cut off, was written in
-        another format, or holds a type that is not known here.
+        another format, holds a type that is not known here, or a field that scores rows is
+        missing, of another kind or shape, or not finite.
     """
     try:
         data = Path(path).read_bytes()
@@ -275,7 +307,15 @@ def load_model(path: str | Path) -> Any:
         raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
     try:
         header, arrays = _opened(path, data)
-        return Decoder(arrays, header["schema"] == 1).decode(header["model"])
+        model = Decoder(arrays, header["schema"] == 1).decode(header["model"])
+        for part in (model, *(step for _, step in getattr(model, "steps", ()))):
+            _check_fields(part)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a row without names
+            use = "predict" if hasattr(model, "predict") else "transform"
+            if hasattr(model, "n_features_in_"):
+                getattr(model, use)(np.zeros((1, int(model.n_features_in_))))
+        return model
     except InputError as error:
         text = str(error)
         raise InputError(text if text.startswith(str(path)) else f"{path}: {text}") from None

@@ -46,6 +46,9 @@ class SolvedOrder(SolvedSVM):
     time: str | None = None
     event: str | None = None
 
+    def _shapes(self) -> dict[str, tuple[int, ...]]:
+        return {k: shape for k, shape in super()._shapes().items() if k != "classes_"}
+
     def fit(self, *given: object, **named: object) -> Any:
         """Raise `InputError`: such a model is made by `aucert solve` alone."""
         raise InputError("a model of ordered pairs is not fitted: call solve with qid or time")

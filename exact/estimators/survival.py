@@ -56,6 +56,9 @@ class OrderedModel(Estimator, ABC):
         self.n_iter_ = max(solution.n_iter, 1)
         return self._warn()
 
+    def _shapes(self) -> dict[str, tuple[int, ...]]:
+        return {"coef_": (self.n_features_in_,)}
+
     def _shortfall(self) -> str | None:
         return shortfall_of(self.solution_, self.tol)
 

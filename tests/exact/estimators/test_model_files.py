@@ -198,6 +198,23 @@ def test_a_signed_file_cannot_ask_for_more_than_known_types(saved: Path, tree, m
 # Models that cannot be saved.
 
 
+@each("name", ["coef_", "intercept_", "n_features_in_", "classes_"])
+@each("value", [None, "gone", 3.5, [[0.1, 0.2, 0.3]], np.full((1, 3), np.nan)])
+def test_a_file_lacks_no_field_that_scores_rows(tmp_path: Path, name: str, value: Any) -> None:
+    def change(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        found = header["model"]["found"]
+        found[name] = value
+        if isinstance(value, np.ndarray):
+            found[name], header["arrays"] = {"array": len(arrays)}, len(arrays) + 1
+            arrays[f"a{len(arrays)}"] = value
+        elif value == "gone":
+            del found[name]
+
+    save_model(ROCSVM().fit(X, Y), tmp_path / "model.npz")
+    forge(tmp_path / "model.npz", change)
+    refused(tmp_path / "model.npz", f"the field {name} of its ROCSVM is missing, of another kind")
+
+
 def test_what_a_file_cannot_hold_is_said(tmp_path: Path) -> None:
     path = tmp_path / "model.npz"
     model = ROCSVM(threshold=threshold_midpoint).fit(X, Y)
