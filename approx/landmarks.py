@@ -38,7 +38,13 @@ import scipy.sparse as sp
 from ..exact.errors import InputError
 from ..exact.spaces.kernels import Kernel
 from ..exact.spaces.rows import LARGEST_REACH, check_matrix
-from ..exact.tools.arrays import check_choice, check_count, check_labels, check_number
+from ..exact.tools.arrays import (
+    check_choice,
+    check_count,
+    check_labels,
+    check_number,
+    out_of_range,
+)
 
 Matrix = np.ndarray | sp.csr_matrix
 Seed = int | np.random.Generator | None
@@ -115,7 +121,7 @@ def kmeans(
     check_count("n_init", n_init)
     check_count("max_iter", max_iter)
     if abs(matrix).max() > LARGEST_REACH:
-        raise InputError("X has values so large that their squares overflow: rescale it")
+        raise out_of_range(matrix, "so large that their squares overflow")
     if n_landmarks == matrix.shape[0]:
         return Landmarks(matrix)
     state = int(np.random.default_rng(seed).integers(2**31 - 1))

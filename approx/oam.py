@@ -31,7 +31,7 @@ from ..exact.pairs.all_pairs import AllPairs
 from ..exact.problem.penalties import LARGEST_LAM, SMALLEST_LAM
 from ..exact.problem.problem import Ridge, pair_problem
 from ..exact.spaces.rows import LARGEST_REACH, Rows
-from ..exact.tools.arrays import check_choice, check_count, check_number
+from ..exact.tools.arrays import check_choice, check_count, check_number, out_of_range
 from ..exact.tools.compiling import compiled
 from .online import OnlineClassifier
 
@@ -138,7 +138,7 @@ class OnlineAUC:
                 f"stream of {stream.w.size} features"
             )
         if X.size and max(X.max(), -X.min()) > LARGEST_REACH:
-            raise InputError("X has values so large that their squares overflow: rescale it")
+            raise out_of_range(X, "so large that their squares overflow")
         rows, limit = np.ascontiguousarray(X, dtype=float), self.radius
         radius, sequential = np.inf if limit is None else float(limit), self.update == "sequential"
         _pass(

@@ -25,7 +25,14 @@ from ..exact.estimators.thresholds import get_rule
 from ..exact.spaces.rows import LARGEST_REACH
 from ..exact.square_loss.convex_square import ConvexSquare, Judged
 from ..exact.square_loss.row_average import RowAverage
-from ..exact.tools.arrays import as_float64, check_choice, check_count, check_labels, check_number
+from ..exact.tools.arrays import (
+    as_float64,
+    check_choice,
+    check_count,
+    check_labels,
+    check_number,
+    out_of_range,
+)
 from ..exact.tools.rounding import UNIT, Bound
 from ..exact.tools.threads import small_in_one_thread
 
@@ -82,7 +89,7 @@ def from_rows(X: np.ndarray | sp.csr_matrix, positive: np.ndarray) -> RowAverage
     if not 0 < n_pos < positive.size:
         raise InputError("the rows are of one class: pairs need both")
     if abs(X).max() > LARGEST:
-        raise InputError("X has values so large that their powers overflow: rescale it")
+        raise out_of_range(X, "so large that their powers overflow")
     mass = np.where(positive, 1 / n_pos, 1 / (positive.size - n_pos))
     means = np.stack([np.asarray(X.T @ (mass * side)) for side in (~positive, positive)])
     return RowAverage(X, positive, mass, means, n_pos / positive.size)
@@ -323,7 +330,7 @@ class OnlineClassifier(AUCClassifier):
         rows, labels = self._check_data(X, y, reset=first)
         check_classification_targets(labels)
         if abs(rows).max() > LARGEST_REACH:
-            raise InputError("X has values so large that their squares overflow: rescale it")
+            raise out_of_range(rows, "so large that their squares overflow")
         if classes is not None:
             kinds = np.unique(check_labels(classes, "classes"))
             if kinds.size != 2:

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import InputError
-from ..tools.arrays import as_float64, on_disk
+from ..tools.arrays import as_float64, on_disk, out_of_range
 from ..tools.compiling import compiled
 from ..tools.rounding import CHAIN, Bound, Pull, gamma
 from ..tools.threads import in_parts, workers
-from .rows import FeatureWeights, check_reach, chunk_sums, in_threads, squared
+from .rows import LARGEST_REACH, FeatureWeights, check_reach, chunk_sums, in_threads, squared
 
 STRETCH = 1024  # numbers to a fingerprint: the stretch and both keys fit into the fastest cache
 
@@ -180,7 +180,8 @@ class StreamedRows(FeatureWeights):
         rows = np.concatenate([self.unchecked(part) for part in parts]).astype(float, copy=False)
         rows = np.where(np.isfinite(rows), rows, 0.0)
         self._some = rows, np.concatenate([np.arange(part.start, part.stop) for part in parts])
-        self.offset = rows.mean(axis=0)
+        with np.errstate(over="ignore"):  # `_checked_reach` says which value is too large
+            self.offset = rows.mean(axis=0)
         self._lengths = np.empty(self.n if self.keeps else 0)
         self.reach = self._checked_reach()
         self._far = float(np.linalg.norm(self.offset)) * (1 + gamma(self.dim + 4))
@@ -303,12 +304,10 @@ class StreamedRows(FeatureWeights):
                 columns = np.subtract(block.T, self.offset[:, None], order=order)
                 squares = np.einsum("ki,ki->i", columns, columns)
             largest = float(squares.max())
-            if not np.isfinite(largest):
+            if not largest <= LARGEST_REACH**2:
                 bad = np.argwhere(~np.isfinite(block))
                 if not bad.size:
-                    raise InputError(
-                        "X has values so large that their squares overflow: rescale it"
-                    )
+                    raise out_of_range(block, "so large that their squares overflow", rows.start)
                 row, column = bad[0].tolist()
                 raise InputError(
                     f"X has a value that is not finite in row {rows.start + row}, column {column} "

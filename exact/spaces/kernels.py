@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..errors import InputError, brief
-from ..tools.arrays import as_float64, canonical, check_choice, check_number
+from ..tools.arrays import as_float64, canonical, check_choice, check_number, out_of_range
 from ..tools.rounding import UNIT, gamma
 
 FEATURE_BLOCK = 64  # features summed at a time: long sums have short chains of roundings
@@ -92,7 +92,7 @@ def check_size(X: Any) -> None:
     """Raise `InputError` if the square of an entry of `X` overflows."""
     top = float(abs(X).max()) if sp.issparse(X) else float(np.abs(X).max(initial=0.0))
     if not top <= 1e150:  # largest entry of X: squares of differences of larger ones may overflow
-        raise InputError("X has values so large that their squares overflow: rescale it")
+        raise out_of_range(X, "so large that their squares overflow")
 
 
 def feature_blocks(X: Any) -> list[slice]:

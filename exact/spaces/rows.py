@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..errors import InputError
-from ..tools.arrays import check_matrix
+from ..tools.arrays import check_matrix, out_of_range
 from ..tools.rounding import LONG_UNIT, UNIT, Bound, gamma
 from ..tools.threads import in_parts, one_thread, workers
 
@@ -46,13 +46,13 @@ def centred_rows(X: np.ndarray, centred: bool) -> tuple[np.ndarray, np.ndarray, 
         if (np.abs(mean) <= np.sqrt(moment / 2)).all():
             return X, np.einsum("ij,ij->i", X, X), zero
     with np.errstate(over="ignore"):  # the squares overflow then, too, which is refused
-        out = X - _finite(mean)
+        out = X - _finite(mean, X)
     return out, np.einsum("ij,ij->i", out, out), mean
 
 
-def _finite(mean: np.ndarray) -> np.ndarray:
+def _finite(mean: np.ndarray, X: Any) -> np.ndarray:
     if not np.isfinite(mean).all():
-        raise InputError("X has values so large that their mean overflows: rescale it")
+        raise out_of_range(X, "so large that their mean overflows")
     return mean
 
 
@@ -96,12 +96,16 @@ SMALLEST_REACH = 1e-140  # Smallest norm of a row: squares of smaller ones lose 
 LARGEST_REACH = 1e100  # Largest norm of a row: products of larger ones may overflow.
 
 
-def check_reach(reach: float, zero: bool) -> float:
-    """Return the norm of the longest row; its square must be a float, unless all are 0."""
+def check_reach(reach: float, zero: bool, X: Any = None) -> float:
+    """Return the norm of the longest row; its square must be a float, unless all are 0. Rows `X` in
+    memory let the message name the largest value."""
+    why = None
     if not reach <= LARGEST_REACH:
-        raise InputError("X has values so large that their squares overflow: rescale it")
-    if reach < SMALLEST_REACH and not zero:
-        raise InputError("X has values so small that their squares underflow: rescale it")
+        why = "so large that their squares overflow"
+    elif reach < SMALLEST_REACH and not zero:
+        why = "so small that their squares underflow"
+    if why is not None:
+        raise InputError(f"X has values {why}: rescale it") if X is None else out_of_range(X, why)
     return reach
 
 
@@ -213,13 +217,15 @@ class Rows(FeatureWeights):
             self.X, squares, self.offset = centred_rows(matrix, centred)
             norms = np.sqrt(squares)
         else:
-            self.offset = _finite(np.asarray(matrix.T @ np.ones(self.n)) / self.n)
-            norms = np.sqrt(_squared_norms(matrix)) + np.linalg.norm(self.offset)
+            self.offset = _finite(np.asarray(matrix.T @ np.ones(self.n)) / self.n, matrix)
+            with np.errstate(over="ignore"):
+                norms = np.sqrt(_squared_norms(matrix)) + np.linalg.norm(self.offset)
         if not np.isfinite(norms).all():
-            raise InputError("X has values whose squares overflow: rescale it")
+            raise out_of_range(matrix, "whose squares overflow")
         self.norms: np.ndarray = norms * (1.0 + gamma(self.dim + 8))
         self.reach = float(self.norms.max())
-        check_reach(self.reach, self.reach < SMALLEST_REACH and float(abs(self.X).max()) == 0)
+        zero = self.reach < SMALLEST_REACH and float(abs(self.X).max()) == 0
+        check_reach(self.reach, zero, matrix)
 
     @property
     def held(self) -> Rows:

@@ -215,6 +215,15 @@ def place_of(where: tuple[int, ...]) -> str:
     return f" at place {', '.join(map(str, where))} (from 0)"
 
 
+def out_of_range(X: Any, why: str, start: int = 0) -> InputError:
+    """Return the error of values too large or too small, which names the largest; `start` is the
+    number of the first row."""
+    entries: Any = sp.coo_matrix(X)
+    at = int(np.argmax(np.abs(entries.data)))
+    place = place_of((start + int(entries.row[at]), int(entries.col[at])))
+    return InputError(f"X has values {why}: rescale it; the largest is {entries.data[at]:g}{place}")
+
+
 def in_memory(array: np.ndarray) -> np.ndarray:
     """Return an array, copied if it lies on disk."""
     return np.array(array) if on_disk(array) else array

@@ -95,6 +95,16 @@ def test_the_norm_of_a_pull_is_bounded_with_all_that_may_be_wrong(seed: int, spa
     assert abs(true - Fraction(found.value)) <= Fraction(found.error)
 
 
+@each("kind", [Rows, StreamedRows, lambda X: Rows(sp.csr_array(X))])
+@each(("size", "word"), [(1e200, "overflow"), (1e308, "overflow"), (1e-150, "underflow")])
+def test_the_largest_value_is_named_where_squares_are_no_numbers(kind, size, word: str) -> None:
+    many = np.full((900, 3), size)
+    many[7, 2] *= -1.5
+    place = "" if kind is StreamedRows and word == "underflow" else ".* in row 7, column 2"
+    with pytest.raises(InputError, match=word + place):
+        kind(many)
+
+
 @each("number", [1e-3, 0.0, -5.0])
 def test_rows_that_are_changed_while_computed_with_are_refused(number: float) -> None:
     X = np.random.default_rng(0).normal(size=(300, 3))
