@@ -312,11 +312,18 @@ def rows_of_dask(
 
 
 def dask_too(work: Callable[P, T]) -> Callable[P, T]:
-    """Let `work`, a function of X, y and more, take dask collections as rows in partitions."""
+    """Let `work`, a function of X, y and more, take dask collections as rows in partitions; what it
+    passes on to `Request.of` it refuses in its own name."""
     names = list(inspect.signature(work).parameters)
+    passed_on = {*inspect.signature(Request.of).parameters, *Request.__dataclass_fields__}
+    known = {*names, *passed_on} - {"asked", "as_they_are"}
+    known -= {"lam", "penalty"} - {*names}  # what `work` makes itself
 
     @wraps(work)
     def taken(*args: Any, **kwargs: Any) -> T:
+        if unknown := kwargs.keys() - known:
+            name = getattr(work, "__name__", "it")
+            raise TypeError(f"{name}() got an unexpected keyword argument {min(unknown)!r}")
         given = dict(zip(names, args, strict=False)) | kwargs
         if not is_dask(given.get("X")):
             return work(*args, **kwargs)

@@ -328,6 +328,13 @@ def refusals() -> Iterator[Refusal]:
         yield "positive|labels|negative", pair_problem, words
 
 
+@each("door", [solve, certify, regularization_path, cross_validated_path])
+@each("name", ["foo", "as_they_are", "asked"])
+def test_an_unknown_word_is_refused_in_the_name_of_what_was_called(door: Any, name: str) -> None:
+    with pytest.raises(TypeError, match=rf"^{door.__name__}\(\) got an unexpected .* '{name}'"):
+        door(X, Y, 0.1, **{name: 1})
+
+
 @each(("message", "call", "words"), refusals(), ids=lambda case: f"{case[0]}: {[*case[2]]}")
 def test_it_is_refused_in_one_sentence(
     message: str, call: Callable[..., object], words: dict[str, Any]
