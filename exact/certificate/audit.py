@@ -71,6 +71,7 @@ class Audit:
         For scores: the root mean square of what least squares in this space leave of them, over
         their standard deviation. Between 0 and 1.
     n_pairs : int
+        Pairs of positive weight, each counted once; so are those below.
     n_sure_right, n_sure_wrong : int or None
         Pairs that the optimum is sure to order as the model does: with the positive row above
         the negative one, and below it.

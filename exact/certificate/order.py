@@ -55,7 +55,7 @@ class CertifiedOrder:
 def certified_order(
     problem: Problem, w: np.ndarray, radius: float, slip: float = 0.0
 ) -> CertifiedOrder:
-    """Count the pairs whose order at the optimum is certain."""
+    """Count the pairs of positive weight whose order at the optimum is certain, each once."""
     space, pairs = problem.space, problem.pairs
     if space.grouped is not None:
         right, wrong = _surely(space.grouped, ordered_counts, w, radius, slip)
@@ -66,13 +66,15 @@ def certified_order(
         scores, error = space.careful_scores(w)
         low, high = score_range(scores, row_lengths(space), radius, error + slip)
         if isinstance(pairs, PairList):
-            right = int(np.count_nonzero(low[pairs.i] > high[pairs.j]))
-            wrong = int(np.count_nonzero(high[pairs.i] < low[pairs.j]))
+            i, j = pairs.i[pairs.c > 0], pairs.j[pairs.c > 0]
+            right = int(np.count_nonzero(low[i] > high[j]))
+            wrong = int(np.count_nonzero(high[i] < low[j]))
         elif isinstance(pairs, OrderedPairs):
             right, wrong = ordered_counts(pairs, low, high)
         else:
-            up = pairs.positive
-            right, wrong = count_above(low[up], high[~up]), count_above(low[~up], high[up])
+            up, used = pairs.positive, pairs.row_mass() > 0
+            up, down = up & used, ~up & used
+            right, wrong = count_above(low[up], high[down]), count_above(low[down], high[up])
     return CertifiedOrder(problem.n_pairs, right, wrong)
 
 
@@ -163,7 +165,8 @@ def _by_step(
 def counted_ends(
     rows: Any, w: np.ndarray, radius: float, slip: float = 0.0, weighted: bool = False
 ) -> np.ndarray:
-    """Return the rows by class, low or high end of their bounds, and step: (2, 2, ENDS + 1)."""
+    """Return the rows of positive weight, or their weight, by class, low or high end of their
+    bounds, and step: (2, 2, ENDS + 1)."""
     ends = _ends_at(rows, w)
     bottom, top = float(ends.min()), float(ends.max())
     # A radius far beyond the range of the scores must not make the steps of the grid too coarse.
@@ -180,7 +183,10 @@ def counted_ends(
             for k, (end, outwards) in enumerate(zip(ends, (-1, 1), strict=True)):
                 # One step further than the quotient says, which may round.
                 at = np.floor((end - bottom) / step) + outwards
-                counts[:, k] += _by_step(at, ENDS, positive, weight if weighted else None)
+                if weighted or weight is None:
+                    counts[:, k] += _by_step(at, ENDS, positive, weight)
+                else:
+                    counts[:, k] += _by_step(at[weight > 0], ENDS, positive[weight > 0], None)
         return counts
 
     return rows.total(counted, add)

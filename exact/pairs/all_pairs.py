@@ -200,8 +200,11 @@ class AllPairs(Labelled, Curved):
             _ = self.sides
 
     def count(self) -> int:
-        """Return n_pos times n_neg."""
-        return self.n_pos * self.n_neg
+        """Return the number of pairs of positive weight."""
+        if self.weight is None:
+            return self.n_pos * self.n_neg
+        a, b = self.sides
+        return int(np.count_nonzero(a)) * int(np.count_nonzero(b))
 
     @cached_property
     def sides(self) -> tuple[np.ndarray, np.ndarray]:
@@ -387,8 +390,8 @@ class PairList(Labelled, Curved):
         return self.weight
 
     def count(self) -> int:
-        """Return the length of the list."""
-        return int(self.i.size)
+        """Return the length of the list, without pairs of weight zero."""
+        return int(np.count_nonzero(self.c))
 
     def check(self) -> None:
         """Raise `InputError` unless every i is a positive row and every j a negative one."""

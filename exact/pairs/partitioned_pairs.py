@@ -44,6 +44,10 @@ class PartitionedPairs(AllPairs):
     def n_pos(self) -> int:
         return self.facts.n_pos
 
+    def count(self) -> int:
+        minus, plus = self.facts.used.tolist()
+        return int(minus) * int(plus)
+
     def on(self, positive: np.ndarray) -> NoReturn:
         """Refuse: labels cannot be given next to those of the partitions."""
         raise InputError("the labels of rows in partitions lie with the rows: give no others")

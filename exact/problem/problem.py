@@ -95,7 +95,7 @@ class Problem:
 
     @property
     def n_pairs(self) -> int:
-        """Number of pairs."""
+        """Number of pairs of positive weight; a row that stands for several counts once."""
         return self.pairs.count()
 
     @property

@@ -267,6 +267,7 @@ class Facts:
     high: np.ndarray
     total: np.ndarray
     mass: np.ndarray
+    used: np.ndarray  # rows of each class that have weight
     whole: bool = True
     weighted: bool = False
 
@@ -291,14 +292,14 @@ class Facts:
         if self.weighted != other.weighted:
             raise InputError("some partitions have weights, and others do not")
         ends = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
-        total, mass = self.total + other.total, self.mass + other.mass
-        return Facts(sizes, *ends, total, mass, self.whole and other.whole, self.weighted)
+        sums = self.total + other.total, self.mass + other.mass, self.used + other.used
+        return Facts(sizes, *ends, *sums, self.whole and other.whole, self.weighted)
 
 
 def facts_of(blocks: Iterator[Block], index: int) -> Facts:
     """Return the facts of one partition, and refuse what is not a finite number."""
     none = np.zeros(0)
-    found = Facts({index: (0, 0)}, none, none, none, np.zeros(2))
+    found = Facts({index: (0, 0)}, none, none, none, np.zeros(2), np.zeros(2, dtype=np.int64))
     for columns, positive, weight, *_ in blocks:
         n, plus, total = positive.size, int(positive.sum()), columns.sum(axis=1)
         if n == 0:
@@ -309,16 +310,19 @@ def facts_of(blocks: Iterator[Block], index: int) -> Facts:
                 raise InputError("X has values so large that their sums overflow: rescale it")
             row, column = bad[0].tolist()
             raise Unusable(found.n + row, column, float(columns[column, row]))
-        mass, whole = np.array([n - plus, plus], dtype=float), True
+        used, whole = np.array([n - plus, plus]), True
+        mass = used.astype(float)
         if weight is not None:
             fine = (weight == 0) | ((weight >= 1e-50) & (weight <= 1e50))  # none is rescaled
             if not fine.all():
                 row = int(np.argmin(fine))
                 raise Unusable(found.n + row, None, float(weight[row]))
-            mass = np.array([weight[~positive].sum(), weight[positive].sum()])
+            sides = weight[~positive], weight[positive]
+            mass = np.array([side.sum() for side in sides])
+            used = np.array([np.count_nonzero(side) for side in sides])
             whole = bool((weight == np.floor(weight)).all())
         ends = columns.min(axis=1), columns.max(axis=1)
-        own = Facts({index: (n, plus)}, *ends, total, mass, whole, weight is not None)
+        own = Facts({index: (n, plus)}, *ends, total, mass, used, whole, weight is not None)
         found = found.merge(own)
     return found
 

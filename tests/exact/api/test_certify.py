@@ -192,3 +192,19 @@ def test_rows_of_any_size_are_fitted_without_a_warning(scale: float) -> None:
     lam = float(np.clip(scale**2, 1e-90, 1e90))
     audit = certify(X, y, lam, scores=rng.normal(size=3))
     assert audit.gap is None or audit.gap >= 0
+
+
+def test_pairs_without_weight_are_not_counted() -> None:
+    X, y = np.random.default_rng(0).normal(size=(8, 2)), np.arange(8) % 7 < 3
+    weight = np.array([1.0, 0, 3, 1, 0, 2, 1, 0])
+    i, j = np.nonzero(y)[0].repeat(4), np.tile(np.nonzero(~y)[0], 4)
+    w, weighted = solve(X, y, 0.1, sample_weight=weight).w, {"sample_weight": weight}
+    for rows, labels, words in (
+        (X, y, weighted),
+        (StreamedRows(X), y, weighted),
+        (PartitionedRows(cut(X, y, weight, [3])), None, {}),
+        (X, y, {"pairs": PairList(i, j, weight[i] * weight[j])}),
+    ):
+        audit = certify(rows, labels, 0.1, w=w, **words)  # type: ignore[arg-type]
+        assert (audit.n_pairs, audit.n_sure_right, audit.n_sure_wrong) == (6, 4, 2)
+        assert " over 6 pairs" in audit.statement
