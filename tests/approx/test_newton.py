@@ -12,9 +12,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
+import naive
 from aucert.approx import SubsampledRankSVM, kernel_svm, linear_svm
 from aucert.approx.landmarks import LANDMARKS
 from aucert.approx.newton.nbauc import NBAUC, random_part
+from aucert.approx.newton.newton_equation import NewtonPoint, curvature, direction, hessian
 from aucert.approx.newton.truncated_newton import RankSVM, TruncatedNewton
 from aucert.approx.nystrom import Nystrom
 from aucert.exact.api.solve import solve
@@ -46,6 +48,46 @@ def test_the_gap_is_certified_to_ten_digits_on_awkward_data(seed: int) -> None:
     other = Descent(tol=1e-10).solve(problem)
     radius = solution.certificate.radius + other.certificate.radius
     assert np.linalg.norm(solution.w - other.w) <= radius
+
+
+@each("rtol", [0.3, 1e-3, 1e-8])
+@each("seed", [0, 3, 4, 8])
+def test_a_step_solves_the_newton_equation_as_exactly_as_asked(seed: int, rtol: float) -> None:
+    problem = some_problem(seed)
+    point = NewtonPoint.at(problem, np.random.default_rng(seed).normal(size=problem.space.dim))
+    step, products = direction(point, rtol, 1000)
+    left = hessian(problem, point.curved) @ step + point.gradient
+    assert np.linalg.norm(left) <= rtol * np.linalg.norm(point.gradient) * (1 + 1e-6)
+    assert point.gradient @ step < 0 and products >= 1
+
+
+@each("kind", ["plain", "weights", "pairs"])
+@each("seed", seeds(6))
+def test_value_marginals_and_laplacian_are_those_of_the_explicit_pairs(
+    seed: int, kind: str
+) -> None:
+    problem, n = awkward(kind, 0.01, "squared_hinge", seed, n=24), 24
+    rng = np.random.default_rng(seed)
+    scores = np.round(rng.normal(size=n) * 2) / 2  # with ties, and pairs exactly at the margin
+    laplacian, active = np.zeros((n, n)), np.zeros((n, n))
+    listed = naive.weighted_pairs(problem.pairs.positive.tolist(), problem.pairs, float)
+    wanted = naive.sums(scores, listed, "squared_hinge")
+    for i, j, share in listed:
+        if scores[i] - scores[j] < 1:
+            laplacian[[i, j, i, j], [i, j, j, i]] += share * np.array([1, 1, -1, -1])
+            active[i, j] += share
+    found, X = curvature(problem, scores), np.asarray(problem.space.X)  # type: ignore[attr-defined]
+    assert found.value == pytest.approx(wanted.value, rel=1e-13)
+    np.testing.assert_allclose(found.c, wanted.c, atol=1e-14)
+    many = rng.normal(size=(n, 3))
+    for values in (many, many[:, 0]):
+        np.testing.assert_allclose(found.times(values), laplacian @ values, atol=1e-14)
+    whole = 0.01 * np.eye(4) + 2 * X.T @ laplacian @ X
+    np.testing.assert_allclose(hessian(problem, found), whole, atol=1e-13)
+    i, j, share = found.drawn(10_000, rng)  # all, where they are few
+    mass = np.zeros((n, n))
+    np.add.at(mass, (i, j), share)
+    np.testing.assert_allclose(mass, active, atol=1e-15)
 
 
 def test_the_gradient_is_brought_down_to_what_is_asked() -> None:

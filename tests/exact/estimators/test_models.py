@@ -244,6 +244,15 @@ def test_neighbouring_floats_are_still_told_apart(low: float) -> None:
         assert rates(scores, positive, rule(scores, positive)) == (1.0, 1.0)
 
 
+def test_no_rule_tells_equal_scores_apart() -> None:
+    positive = np.array([True, False, True])
+    for value in (0.0, 3.5, 1e20, -1e-300):
+        scores = np.full(3, value)
+        assert all(np.isfinite(rule(scores, positive, None)) for rule in EVERY_RULE)
+        assert value > threshold_for_sensitivity(scores, positive, sensitivity=1.0)
+        assert value <= threshold_for_specificity(scores, positive, specificity=1.0)
+
+
 @settings(max_examples=30)
 @given(samples())
 def test_the_cuts_are_all_there_are_and_the_rules_take_the_best(sample) -> None:

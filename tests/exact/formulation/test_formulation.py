@@ -43,7 +43,7 @@ from aucert.exact.problem.risk import Mean, Weights
 from aucert.exact.spaces import rows as row_blocks
 from aucert.exact.spaces.kernels import Gaussian, Laplacian
 from aucert.exact.tools.rounding import LONG_UNIT, UNIT
-from loops import each
+from loops import each, seeds
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(40, 3)), np.arange(40) % 3 == 0
@@ -144,6 +144,21 @@ def groups_of(X: np.ndarray | sp.csr_matrix, y: np.ndarray) -> EqualRows:
     found = equal_rows(X, y)
     assert found is not None
     return found
+
+
+@each("sparse", [False, True])
+@each("levels", [False, True])
+@each("seed", seeds(3))
+def test_groups_are_the_equal_rows_of_a_class(seed: int, levels: bool, sparse: bool) -> None:
+    X, y = repeated(seed)
+    X = np.rint(X) if levels else X
+    X[np.flatnonzero(X[:, 0] == 0)[::2], 0] *= -1  # zero all the same
+    found = groups_of(sp.csr_matrix(X) if sparse else X, y)
+    together = found.group[:, None] == found.group[None, :]
+    equal = (X[:, None, :] == X[None, :, :]).all(axis=2) & (y[:, None] == y[None, :])
+    assert np.array_equal(together, equal)
+    assert np.array_equal(found.first, np.unique(found.group, return_index=True)[1])
+    assert (np.diff(found.first) > 0).all()
 
 
 def test_rows_with_one_hash_are_told_apart_by_their_numbers(monkeypatch) -> None:

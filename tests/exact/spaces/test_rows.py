@@ -76,6 +76,17 @@ def test_scores_and_pulls_are_within_their_bounds(seed: int, sparse: bool) -> No
     assert space.reach == float(space.norms.max())
 
 
+@pytest.mark.long_digits
+def test_columns_of_different_sizes_do_not_pay_for_each_other() -> None:
+    rng = np.random.default_rng(0)
+    scale = 10.0 ** np.linspace(-6, 6, 5)
+    space = Rows(rng.normal(size=(50, 5)) * scale)
+    w, c = 1 / scale, rng.normal(size=50)
+    assert space.careful_scores(w)[1].max() < 1e-15
+    assert float(np.linalg.norm(w)) * space.reach > 1e11  # what the norms alone would pay for
+    assert space.magnitude(c) == pytest.approx(np.abs(c) @ np.abs(space.dense()), rel=1e-9)
+
+
 @each("sparse", [False, True])
 @each("seed", seeds(12))
 def test_the_norm_of_a_pull_is_bounded_with_all_that_may_be_wrong(seed: int, sparse: bool) -> None:

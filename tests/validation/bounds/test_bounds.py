@@ -230,6 +230,17 @@ def test_a_kernel_in_blocks_gives_the_same_numbers(kernel: Kernel, monkeypatch) 
     assert next(costs) == pytest.approx(next(costs), rel=1e-6, abs=1e-9)
 
 
+def test_marginals_that_are_slightly_infeasible_are_paid_for_and_others_refused() -> None:
+    a = made()
+    c = np.where(a.positive, 1 / a.sizes[0], -1 / a.sizes[1])
+    excess = c + 1e-7 * (np.arange(a.n) == np.flatnonzero(a.positive)[0])
+    paid, plain = (np.sqrt(a.error_interval(at).high) for at in (excess, c))
+    assert paid >= plain + 0.9e-7
+    for wrong, word in ((2 * c, "no alpha"), (-c, "<= 0 on negative"), (c[:3], "14 finite")):
+        with pytest.raises(InputError, match=word):
+            a.error_interval(wrong)
+
+
 @each("kernel", KERNELS)
 def test_of_a_singular_kernel_the_bound_is_undefined(kernel: Kernel) -> None:
     X, positive = np.random.default_rng(0).normal(size=(14, 3)), np.arange(14) % 3 == 0

@@ -22,13 +22,22 @@ from aucert.approx import (
     SubsampledRankSVM,
     draw_pairs,
 )
-from aucert.exact import ROCSVM, AllPairs, Certificate, InputError, PairList, Ridge
+from aucert.exact import HINGE, ROCSVM, AllPairs, Certificate, InputError, PairList, Ridge
 from aucert.exact.pairs.auc import auc
+from aucert.exact.pairs.concordance import compare_models
 from aucert.exact.spaces.kernels import Gaussian
 from aucert.exact.tools.rounding import Bound
 from aucert.validation import error_budget
 from aucert.validation.budget import terms
-from aucert.validation.budget.terms import KERNEL, OPTIMISATION, SAMPLING, ErrorBudget, promised
+from aucert.validation.budget.terms import (
+    KERNEL,
+    OPTIMISATION,
+    SAMPLING,
+    ErrorBudget,
+    in_order,
+    pair_mean,
+    promised,
+)
 from convex_programs import reference
 from loops import each
 
@@ -147,6 +156,27 @@ def test_the_test_part_is_that_of_the_functions_themselves() -> None:
     assert found.test.auc_lost == pytest.approx(lost, abs=1e-12)
     s = scores[Y_TEST == 1][:, None] - scores[Y_TEST == 0]
     assert found.test.loss == pytest.approx(np.maximum(0, 1 - s).mean(), rel=1e-10)
+
+
+@each("block", [1, 50, 10**6])
+def test_means_are_those_of_the_explicit_pairs(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(terms, "BLOCK_PAIRS", block)
+    rng, positive = np.random.default_rng(0), np.arange(40) < 17
+    scores = np.round(rng.normal(size=40) + positive, 1)
+    apart = np.subtract.outer(scores[positive], scores[~positive])
+    every = np.maximum(0, 1 - apart), (1 + np.sign(apart)) / 2
+    found = [pair_mean(scores, positive, h) for h in (HINGE.value, in_order)]
+    both = compare_models(found[0], found[1])
+    for value, error, pairs in (
+        *((one.value, one.standard_error, pairs) for one, pairs in zip(found, every, strict=True)),
+        (both.difference, both.standard_error, every[0] - every[1]),
+    ):
+        assert value == pytest.approx(pairs.mean(), rel=1e-12)
+        spread = pairs.mean(axis=1).var(ddof=1) / 17 + pairs.mean(axis=0).var(ddof=1) / 23
+        assert error == pytest.approx(np.sqrt(spread), rel=1e-12)
+    assert found[1].value == pytest.approx(auc(scores, positive), rel=1e-13)
+    alone = pair_mean(scores, np.arange(40) < 1, in_order)
+    assert np.isnan(alone.standard_error)  # one row of a class has none
 
 
 def test_what_has_no_budget_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

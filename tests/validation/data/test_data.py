@@ -32,6 +32,7 @@ from aucert.validation.data.datasets import (
     share_for_auc,
     sparse_mean_shift,
     xor,
+    xor_train_test,
 )
 from loops import each
 
@@ -108,6 +109,13 @@ def test_xor_has_the_printed_means_and_covariances() -> None:
         # N(0, .79) along the axis would have the fourth moment 1.87
         fourth = np.mean(rows[:, along] ** 4)
         assert abs(fourth - (0.8**4 + 6 * 0.64 * 0.15 + 3 * 0.15**2)) < 2 * spread
+
+
+def test_the_xor_split_is_a_fifth_of_each_gaussian() -> None:
+    train, test = xor_train_test(seed=5)
+    assert [(d.n_pos, d.n_neg) for d in (train, test)] == [(40, 80), (160, 320)]
+    assert len(np.unique(np.concatenate([train.X, test.X]), axis=0)) == 600
+    assert abs(int(np.sum((train.y == 1) & (train.X[:, 0] < 0))) - 20) <= 4
 
 
 def test_only_the_positives_are_shifted_and_only_in_the_support() -> None:
