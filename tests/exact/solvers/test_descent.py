@@ -9,9 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.datasets import load_breast_cancer
+from sklearn.model_selection import StratifiedKFold
+from sklearn.preprocessing import StandardScaler
 
 from aucert.exact import AllPairs, Certificate, InputError, PairList, Rows, StreamedRows, solve
 from aucert.exact.certificate.solution import Recorder, Solver, Status
+from aucert.exact.formulation.formulation import formulate
+from aucert.exact.formulation.request import Request
 from aucert.exact.losses.registry import HINGE, get_loss
 from aucert.exact.problem.penalties import ElasticNet, Ridge
 from aucert.exact.problem.problem import Problem, linear_problem
@@ -20,6 +25,7 @@ from aucert.exact.problem.tail import Tail, tail_risk
 from aucert.exact.solvers import descent
 from aucert.exact.solvers import finish as windows
 from aucert.exact.solvers.choose import choose_solver
+from aucert.exact.solvers.cutting_plane import CuttingPlane
 from aucert.exact.solvers.descent import Descent, Memory, Points, tail_in_bins
 from aucert.exact.solvers.finish import (
     RIDGES,
@@ -305,6 +311,46 @@ def test_the_gap_ends_at_rounding(kind: str, lam: float) -> None:
     certificate = Certificate.of(problem, found.w, found.witness)
     separable = certificate.primal <= 1e-6  # the gap is then absolute, as in `reaches`
     assert certificate.gap <= max(1e-11 * certificate.primal, 1e-12 * separable), found.history
+
+
+@pytest.mark.slow
+@each("sparse", [False, True])
+def test_more_features_than_rows_and_kernels_of_nearly_full_rank_are_solved(sparse: bool) -> None:
+    rng = np.random.default_rng(4)
+    n, d = (400, 2000) if sparse else (160, 800)
+    X, y = rng.normal(size=(n, d)) * (rng.uniform(size=(n, d)) < 0.05), np.arange(n) < 40
+    X[y, :20] += 0.3
+    rows = sp.csr_matrix(X) if sparse else X
+    tasks = [formulate(rows, y, Request.of(lam)) for lam in (0.1, 1e-3)]
+    assert all(task.work.space.dim <= n for task in tasks)
+    if sparse:  # 2,000 rows, a rank of about 1,600, hundreds of thousands of open pairs
+        y = np.arange(2000) % 3 == 0
+        X = rng.normal(size=(2000, 2)) * 0.39
+        X[np.arange(2000), np.where(y, 0, 1)] += 0.8 * rng.choice([-1, 1], 2000)
+        tasks += [formulate(X, y, Request.of(lam, kernel="rbf", gamma=30.0)) for lam in (0.1, 1e-3)]
+        assert tasks[-1].work.space.dim > 1200
+    for task in tasks:
+        found = task.judge(ActivePairs(tol=1e-11).solve(task.work), 1e-9)
+        assert found.status == Status.CERTIFIED and found.w.shape == (task.meant.space.dim,)
+
+
+@pytest.mark.slow
+def test_more_ties_than_the_first_window_holds_are_no_obstacle() -> None:
+    """Tens of thousands of pairs at the margin; of a kernel that is nearly diagonal, thousands."""
+    rng = np.random.default_rng(5)
+    levels = rng.integers(0, 3, size=(1500, 3)).astype(float)
+    y = rng.uniform(size=1500) < 1 / (1 + np.exp(5 - levels.sum(axis=1)))
+    problem = linear_problem(levels, y, 1e-3)
+    for solver in (ActivePairs(tol=1e-9), CuttingPlane()):
+        found = solver.solve(problem)
+        assert found.status == Status.CERTIFIED
+    s = problem.space.scores(found.w)
+    assert (np.abs(1 - s[y][:, None] + s[~y][None, :]) < 1e-6).sum() > 20_000
+    X, labels = (part[::3] for part in load_breast_cancer(return_X_y=True))
+    train = next(StratifiedKFold(3).split(X, labels))[0]
+    asked: Any = {"kernel": "rbf", "gamma": 0.1, "structure": 1.0, "tol": 1e-9}
+    kept = solve(StandardScaler().fit_transform(X[train]), 1 - labels[train], 1e-2, **asked)
+    assert kept.certificate.reaches(1e-9)
 
 
 def test_widths_of_blocks_end_at_rounding() -> None:

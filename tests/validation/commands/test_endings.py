@@ -368,6 +368,19 @@ def limited(words: str, kind: int, most: int) -> tuple[str, str]:
     return done.stdout, done.stderr
 
 
+@pytest.mark.slow
+def test_files_limited_in_size_are_one_sentence_that_says_so(command: Command) -> None:
+    """Of the weights, of the solution, of the proof: an archive adds an error of its own."""
+    rows = np.c_[np.random.default_rng(0).normal(size=(300, 2)), np.arange(300) % 2]
+    np.savetxt("data.csv", rows, delimiter=",", header="a,b,y", comments="")
+    words = "solve data.csv --lam 0.01"
+    command(words)  # the compiler's cache is made before: it would not be written
+    for size in (400, 10, 1500):
+        out, said = limited(f"{words} --out out", resource.RLIMIT_FSIZE, size)
+        assert "certified" in out and "File too large" in said and ".aucert-" not in said
+        assert not Path("out").exists()
+
+
 def test_an_interrupt_waits_for_the_moves(tmp_path: Path, monkeypatch) -> None:
     replace = os.replace
 

@@ -16,6 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import make_classification
@@ -25,6 +26,7 @@ from aucert.approx import NBAUC, Adamax
 from aucert.exact import ROCSVM, ROCSVMCV, Status, linear_problem, regularization_path, solve
 from aucert.exact.certificate import certificate
 from aucert.exact.solvers import cutting_plane
+from aucert.exact.solvers.qp import QP
 from aucert.validation.claims.claim import Claim, Context, Outcome, Verdict
 from aucert.validation.commands import endings as module
 from aucert.validation.commands.endings import Stopped, best_point_kept, stopped_at_once
@@ -327,6 +329,39 @@ def interrupt_after(seconds: float) -> threading.Timer:
     timer.daemon = True
     timer.start()
     return timer
+
+
+@pytest.mark.alone
+@pytest.mark.slow
+@pytest.mark.parametrize("guarded", [False, True])
+@pytest.mark.parametrize("backend", ["OSQP", "ECOS"])
+def test_an_interrupt_inside_a_qp_solver_is_heard_within_seconds(
+    backend: str, guarded: bool
+) -> None:
+    """OSQP and ECOS put a handler of their own in place of Python's."""
+    if backend not in pytest.importorskip("cvxpy").installed_solvers():
+        pytest.skip(f"{backend} is not installed")
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 40))
+    problem = linear_problem(X, np.arange(500) % 2, 1e-6)
+    solver = QP("lifted", backend, solver_tol=1e-13)
+    solver.solve(linear_problem(X[:20], np.arange(20) % 2, 1.0))  # loads what it needs
+    for wait in rng.uniform(0.2, 2.0, 3):
+        start = time.monotonic()
+        timer = interrupt_after(wait)
+        if guarded:
+            with pytest.raises(KeyboardInterrupt), stopped_at_once():
+                solver.solve(problem)
+                time.sleep(20)  # where the solver was done before
+        else:
+            status = solver.solve(problem).status
+            late = timer.is_alive()
+            with pytest.raises(KeyboardInterrupt) if late else contextlib.nullcontext():
+                timer.join()
+                time.sleep(0.2)
+            assert status == Status.INTERRUPTED or time.monotonic() - start < wait + 0.5
+        assert time.monotonic() - start < wait + 5
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 @each("made_of_it", [None, SystemError("result with an exception set")])

@@ -25,8 +25,8 @@ from aucert.validation.data.datasets import linear
 from aucert.validation.effects import EVIDENCE, of_page, said_on
 from aucert.validation.reruns import Recorded, Rerun, differences
 from aucert.validation.store import read_evidence
+from aucert.validation.tables import nonlinear, sauc, scaling_up, sht
 from aucert.validation.tables import run as runs
-from aucert.validation.tables import sauc, scaling_up, sht
 from aucert.validation.tables.pages import NOTHING, TOO_LITTLE, Shown, as_csv, cell, markdown
 from aucert.validation.tables.run import estimate, planned, reproduce, tables
 from aucert.validation.tables.sauc import ALL, EXACT, PLAIN, RAW, STRUCTURED, SVM, Grid, Sides
@@ -124,6 +124,35 @@ def test_nystrom_and_whole_kernel_agree_on_the_radial_model() -> None:
     found = run_part(tiny(EXPERIMENTS["scaling-up-table-2"], landmarks=80, **cut), "n=300,rep=0")
     assert abs(found["full_nystrom_auc"] - found["full_kernel_auc"]) < 0.1
     assert found["full_nystrom_excess"] <= 1e-5
+
+
+# Nonlinear
+
+FEW = {
+    "training rows, at most": 300,
+    "test rows, at most": 500,
+    "rows of RBF-RankSVM, at most": 100,
+    "landmarks and Fourier features": 20,
+    "rows that are tuned on, at most": 150,
+    "log2 C": [-10, -5],
+    "log2 C, RBF-RankSVM": [-5],
+    "log2 gamma, RBF-RankSVM": [-3],
+    "width, RFAUC": [1],
+}
+
+
+def test_every_batch_method_is_certified_and_shares_its_split(tmp_path: Path) -> None:
+    data, small = linear(600, 0), tiny(EXPERIMENTS["nonlinear-batch"], **FEW)
+    np.savez(tmp_path / "magic04.npz", X=data.X, y=np.where(data.is_positive, "g", "h"))
+    for method in nonlinear.BATCH_METHODS:
+        found = run_part(small, f"magic04,{method},split=0", tmp_path)
+        assert found["gap"] <= nonlinear.TOL and 60 < found["auc"] <= 100
+    run, budget = Run("quick", 0, tmp_path), small.spent("quick")
+    parts = {part.key: part for part in small.parts(budget)}
+    keys = ("nbauc,split=0", "linear,split=0", "linear,split=1")
+    jobs = [Job("nonlinear-batch", parts[f"magic04,{key}"], run, budget) for key in keys]
+    rows = [nonlinear.split(one)[0].X for one in jobs]
+    assert (rows[0] == rows[1]).all() and (rows[0] != rows[2]).any()
 
 
 # SAUC
