@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from array import array
 from pathlib import Path
 from typing import Any
 
@@ -483,6 +484,34 @@ def test_each_way_gives_proved_points_and_what_goes_wrong_costs_nobody_else(foun
     (line,) = [row for row in found.table.splitlines() if row.split()[0] == "best"]
     objective = certify(X, Y, LAM, w=best(X, Y, LAM)).primal
     assert float(line.split()[2]) == pytest.approx(objective, rel=1e-5)
+
+
+def idle(X, y, lam, max_iter=1):
+    return np.array([max_iter * 1e-6, 0.0, 0.0])
+
+
+def in_c(X, y, lam, max_iter=1):
+    return idle(X, y, lam, array("i", [max_iter])[0])
+
+
+def waits(X, y, lam, max_iter=1):
+    time.sleep(5e-4 * max_iter)
+    return idle(X, y, lam, max_iter)
+
+
+@pytest.mark.slow
+@pytest.mark.alone
+def test_points_come_until_the_time_is_up_by_the_fits_own_clock() -> None:
+    fits = {"waits": waits, "idle": idle, "in_c": in_c}
+    found = gap_curves(fits, X, Y, LAM, max_time=1.0, ours=False)
+    seconds = np.array(curve(found, "waits").seconds)
+    own = 5e-4 * 2.0 ** np.arange(seconds.size)
+    assert curve(found, "waits").ended == "out of time" and seconds.size > 8
+    assert 3.5 * seconds[-1] + sum(seconds) > 1.0
+    np.testing.assert_allclose(seconds, own, rtol=0.05, atol=2e-3)
+    # Efforts that cost nothing end where no number counts them: 2^62, or 2^30 in C.
+    for name, count in (("idle", 63), ("in_c", 31)):
+        assert (curve(found, name).ended, len(curve(found, name).seconds)) == ("finished", count)
 
 
 def never(X, y, lam):
