@@ -59,7 +59,7 @@ print(f"AUC {by_hand:.4f}, mean hinge {hinge:.4f}")
 #    :language: python
 #    :pyobject: sweep
 
-t, b, _ = centred(scores, positive)
+t, b, _ = centred(scores, (np.flatnonzero(positive), np.flatnonzero(~positive)))
 sides = swept(t, b, np.ones(3), np.ones(3))
 active = margins < 1
 assert np.isclose(float(sides.value), np.maximum(0, 1 - margins).sum())
