@@ -208,7 +208,7 @@ def _weights(problem: Problem, w: object) -> np.ndarray:
 def in_column_order(
     values: np.ndarray, names: Sequence[str], columns: Sequence[str], what: str = "the weights"
 ) -> np.ndarray:
-    """Return the weights of the columns (d,), by name; without an intercept that is no column."""
+    """Return the weights of the columns (d,), by name; an intercept must be a column to count."""
     known = set(columns)
     kept = [k for k, n in enumerate(names) if n in known or n.strip().lower() not in INTERCEPTS]
     place = {names[k]: k for k in kept}

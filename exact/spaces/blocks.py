@@ -228,7 +228,7 @@ class StreamedRows(FeatureWeights):
 
     def _columns(self, slices: list[slice]) -> Iterator[Block]:
         positive, weight = self.labels
-        held = np.empty(self.dim * self._rows)  # new pages for each block would take a third longer
+        held = np.empty(self.dim * min(self._rows, self.n))  # for all blocks: new pages take time
         for rows in slices:
             raw = self.block(rows)
             columns = held[: raw.size].reshape(self.dim, -1)
