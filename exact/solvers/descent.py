@@ -422,8 +422,8 @@ def step_cost(n: int, dim: int) -> float:
 
 
 def draw_cost(pairs: int, dim: int, n: int) -> float:
-    """Return what a Hessian costs: a product, ten times as quick a number, and a sort."""
-    return pairs * (dim**2 / 10 + 100) + 40 * n
+    """Return what a Hessian costs: a product, five times as quick a number, and a sort."""
+    return pairs * (dim**2 / 5 + 60) + 40 * n
 
 
 class Memory:
