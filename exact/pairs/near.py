@@ -56,13 +56,19 @@ def bend(loss: Loss, t: np.ndarray, width: float) -> np.ndarray:
     return np.maximum(fall, 0.0) / step
 
 
+def even_picks(held: int, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Return `size` of `held` places in order, one drawn from each of as many equal parts."""
+    places = ((np.arange(size) + rng.random(size)) * (held / size)).astype(int)
+    return np.minimum(places, held - 1)  # the last product may round up
+
+
 def draw_from_ranges(
     counts: np.ndarray, size: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return rows, places in their ranges, and how many pairs each stands for: `size` at most."""
     ends = np.cumsum(counts)
     held = int(ends[-1])
-    picks = np.arange(held) if held <= size else np.sort(rng.integers(0, held, size))
+    picks = np.arange(held) if held <= size else even_picks(held, size, rng)
     row = np.searchsorted(ends, picks, side="right")
     share = np.full(picks.size, held / max(picks.size, 1))
     return row, picks - (ends[row] - counts[row]), share
@@ -129,7 +135,7 @@ def near_of_list(
     stands = 1.0
     if inside.size > size:
         stands = inside.size / size
-        inside = inside[np.sort(rng.integers(0, inside.size, size))]
+        inside = inside[even_picks(inside.size, size, rng)]
     return i[inside], j[inside], (curvature * c)[inside] * stands
 
 

@@ -231,11 +231,11 @@ class Points(Functions):
 
     def hessian(
         self, part: Problem, scores: np.ndarray, width: float, size: int, rng: np.random.Generator
-    ) -> tuple[np.ndarray, int]:
-        """Return the Hessian of about `size` pairs of `part`, and how many these are."""
+    ) -> np.ndarray:
+        """Return the Hessian of about `size` pairs of `part`."""
         assert part.space.held is not None
         i, j, c = part.pairs.near(part.loss, scores, width if self.uses_width else 0.0, size, rng)
-        return differences_gram(part.space.held, i, j, c), i.size
+        return differences_gram(part.space.held, i, j, c)
 
 
 class TailPoints(Points):
@@ -258,7 +258,7 @@ class TailPoints(Points):
 
     def hessian(
         self, part: Problem, scores: np.ndarray, width: float, size: int, rng: np.random.Generator
-    ) -> tuple[np.ndarray, int]:
+    ) -> np.ndarray:
         """Return the derivative of minus the pull, from pairs drawn as they are weighted. With A
         the mean slope of the pairs at a boundary, of k rows, it is the mean of loss'' d d' over
         pairs plus A / (k width) sum (x - mean x) (x - mean x)' over its window, the rows that
@@ -285,7 +285,7 @@ class TailPoints(Points):
             near = near - near.mean(axis=0)
             share = int(inside.sum()) / window.size
             H += steep / (float(k) * width) * share * (near.T @ near)
-        return H, size
+        return H
 
 
 def mean_of(problem: Problem) -> Mean:
@@ -422,8 +422,8 @@ def step_cost(n: int, dim: int) -> float:
 
 
 def draw_cost(pairs: int, dim: int, n: int) -> float:
-    """Return what a Hessian costs: a product, five times as quick a number, and a sort."""
-    return pairs * (dim**2 / 5 + 60) + 40 * n
+    """Return what a Hessian costs: a product, six times as quick a number, and a sort."""
+    return pairs * (dim**2 / 6 + 70) + 40 * n
 
 
 class Memory:
@@ -480,8 +480,8 @@ class Run:
         self.memory, self.part = Memory(points), points.problem
         self.rng, self.whole = np.random.default_rng(0), whole or points.problem.n
         self.dim = self.problem.space.dim
-        # 0.2: the share of what an evaluation costs that is spent on drawing more
-        paid = 0.2 * step_cost(self.whole, self.dim) / draw_cost(1, self.dim, 0)
+        # 0.1: the share of what an evaluation costs that is spent on drawing more
+        paid = 0.1 * step_cost(self.whole, self.dim) / draw_cost(1, self.dim, 0)
         # 40 a coordinate; at least 5000, or 500 a coordinate if less; more if evaluations pay.
         drawn = max(min(5000, 500 * self.dim), 40 * self.dim, min(paid, 200_000))
         self.size = int(min(drawn, points.pairs.count()))
@@ -588,7 +588,7 @@ class Run:
 
     def _draw(self, now: Point, same_width: bool) -> None:
         """Draw and factor a Hessian if the steps since the last draw have paid for it. The price
-        doubles with each full draw at one width: steps must show what drawn pairs miss."""
+        doubles with each draw at one width: steps must show what drawn pairs miss."""
         if not self._hessians:
             return
         part, space = self.part, self.part.space
@@ -596,10 +596,10 @@ class Run:
         if self.spent < self.price * draw_cost(self.size, self.dim, part.n):
             return
         scores = now.scores if part is self.problem else space.scores(now.f)
-        H, seen = self.points.hessian(part, scores, now.width, self.size, self.rng)
+        H = self.points.hessian(part, scores, now.width, self.size, self.rng)
         H.flat[:: self.dim + 1] += part.lam
         self.memory.factor, self.spent = factored(H), 0.0
-        self.price *= 2.0 if same_width and seen >= self.size else 1.0
+        self.price *= 2.0 if same_width else 1.0
         self.memory.kept = self.memory.kept if same_width and not self.newton else []
 
     def _searched(self, now: Point, p: np.ndarray) -> tuple[Point | None, bool]:
