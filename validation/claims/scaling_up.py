@@ -302,9 +302,10 @@ def incomplete_nystrom_converges_in_the_pairs(c: Context) -> Outcome:
         mean, error = logs.mean(axis=1), logs.std(axis=1, ddof=1) / np.sqrt(logs.shape[1])
         drop = mean[:-1] - mean[1:] - two_sided() * np.hypot(error[:-1], error[1:])
         slope = Slope.fit(np.array(convergence.DRAWN, dtype=float), np.exp(mean), error)
-        slopes.append(f"B^{slope.value:.2f}")
+        slopes.append(slope.value)
         holds &= bool((drop > 0).all()) and abs(slope.value + 1) <= ABOUT
-    return from_evidence(c, holds, f"F(f~_B) - p*_P ~ {', '.join(slopes)}")
+    measured = f"F(f~_B) - p*_P ~ {', '.join(f'B^{slope:.2f}' for slope in slopes)}"
+    return from_evidence(c, holds, measured, {"exponents": slopes})
 
 
 def incomplete_nystrom_converges_to_the_exact_answer(c: Context) -> Outcome:

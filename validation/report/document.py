@@ -253,9 +253,12 @@ def _between(effect: Mapping[str, Any], digits: int, factor: float = 1.0) -> str
 def _pairs(row: Row, rows: Rows) -> Drawn:
     first, real = row.effects[0], rows["competitive-auc-on-real-sets"]
     lost = f"{-real.effects[0]['estimate']:.2f} {_between(real.effects[0], 2, -1)}"
+    powers = rows["incomplete-nystrom-converges-in-the-pairs"].details["exponents"]
     what = (
         f"points of AUC lost {_between(first, 3, -1)}, linear model, mean of four sizes; on three "
-        f"real sets {lost}, for new sets {_between(real.effects[1], 2, -1)}. A point is 0.01."
+        f"real sets {lost}, for new sets {_between(real.effects[1], 2, -1)}. A point is 0.01. "
+        "The distance of F from its optimum falls like B to the power "
+        f"{min(powers):.2f} to {max(powers):.2f}."
     )
     kernel = rows["competitive-auc-of-the-kernel-on-real-sets"]
     named = (("linear model", row), ("real sets, linear", real), ("real sets, radial", kernel))
