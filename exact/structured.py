@@ -8,18 +8,10 @@ R is always singular, so the inverse of R + structure R K R printed in [SAUC, eq
 exists. Nothing here inverts it: features are whitened by the Cholesky factor of I + structure F'R
 F, and kernels take the root of R.
 
-**The teaching form, which no solve uses,** is at the end: `middle`, `deformed_gram`, `direct_gram`
-and `sauc_scores`. The structured machine is a plain one with the deformed kernel
+The teaching form at the end, which no solve uses, is a plain machine with the deformed kernel
+[SAUC, eq. (17), eq. (19)], for any generalised inverse (`structure` is the paper's lambda),
 
-    G(x, z) = k(x, z) - structure k(x, S) R (R + structure R K R)^- R k(S, z),
-
-[SAUC, eq. (17), eq. (19)] for any generalised inverse; `structure` is the paper's lambda. Four
-routes:
-
-* "root": R^{1/2} (I + structure R^{1/2} K R^{1/2})^{-1} R^{1/2}, eigenvalues >= 1: the one to use;
-* "pinv": the pseudo-inverse;
-* "direct": (I + structure Sigma)^{-1} on explicit features, [SAUC, eq. (8)];
-* "inv": as printed. It divides by rounding errors; only behind `paper_literal=True`.
+    G(x, z) = k(x, z) - structure k(x, S) R (R + structure R K R)^- R k(S, z).
 """
 
 from __future__ import annotations
@@ -38,7 +30,9 @@ from .spaces.rows import Rows, Space
 from .tools.arrays import check_choice, check_number
 from .tools.rounding import UNIT, Bound, gamma
 
-ROUTES = ("root", "pinv", "inv")  # of `middle`
+# Of `middle`: R^{1/2} (I + structure R^{1/2} K R^{1/2})^{-1} R^{1/2}, eigenvalues >= 1: the one to
+# use; the pseudo-inverse; and the inverse as printed, which divides by rounding errors.
+ROUTES = ("root", "pinv", "inv")
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,13 +49,12 @@ class ClassScatter:
         return self.positive.size + 8
 
     def times(self, values: np.ndarray) -> np.ndarray:
-        """Return R values: each class centred, then weighted."""
+        """Return R values."""
         return self.mass().reshape((-1,) + (1,) * (values.ndim - 1)) * self.centre(values)
 
     def root(self) -> np.ndarray:
         """Return blkdiag of diag(sqrt a) (I - sqrt a sqrt a') and the same for b: (n, n)."""
-        n = self.positive.size
-        Q = np.zeros((n, n))
+        Q = np.zeros((self.positive.size, self.positive.size))
         for side, weight in ((self.positive, self.a), (~self.positive, self.b)):
             q = np.sqrt(weight)
             Q[np.ix_(side, side)] = q[:, None] * (np.eye(q.size) - np.outer(q, q))
@@ -90,18 +83,19 @@ class ClassScatter:
 
 def class_scatter(positive: np.ndarray, pairs: AllPairs | PairList | None = None) -> ClassScatter:
     """Return R of all pairs, with row weights if `pairs` have some. [SAUC, eq. (15)]"""
-    whole = pairs if isinstance(pairs, AllPairs) else AllPairs()
-    return ClassScatter(positive, *whole.on(positive).normalised())
+    every = pairs if isinstance(pairs, AllPairs) else AllPairs()
+    return ClassScatter(positive, *every.on(positive).normalised())
 
 
 def whitener(space: Rows, scatter: ClassScatter, structure: float) -> np.ndarray:
-    """Return L (d, d), lower triangular, with L L' = I + structure F'R F. [SAUC, eq. (8)]: a
-    machine with features F and the structure is a plain machine with features F L^{-T}."""
+    """Return L (d, d), lower triangular, with L L' = I + structure F'R F [SAUC, eq. (8)]: a plain
+    machine with features F L^{-T} is the structured one with features F."""
     if space.dim > SQUARE_LIMIT:
         raise TooLargeError(
             f"the structure of {space.dim} features is a matrix of that side, and "
             f"{SQUARE_LIMIT} is the most: keep fewer features, or leave the structure out"
         )
+    # R does not see an offset, neither of the columns nor of the rows.
     if isinstance(space.X, np.ndarray):
         product = space.X.T @ scatter.times(space.X)
     else:
@@ -110,7 +104,6 @@ def whitener(space: Rows, scatter: ClassScatter, structure: float) -> np.ndarray
         by_column, step = space.X.tocsc(), max(1, 2**22 // space.n)
         for start in range(0, space.dim, step):
             some = slice(start, start + step)
-            # R does not see an offset, neither of the columns nor of the rows.
             product[:, some] = space.X.T @ scatter.times(by_column[:, some].toarray())
     with np.errstate(over="ignore", invalid="ignore"):
         M = np.eye(space.dim) + structure * ((product + product.T) / 2)
@@ -167,13 +160,9 @@ class Structured(Space):
     """
 
     def __init__(
-        self,
-        base: Space,
-        scatter: ClassScatter,
-        structure: float,
-        white: Rows | None = None,
-        lift: Lift | None = None,
-    ):
+        self, base: Space, scatter: ClassScatter, structure: float,
+        white: Rows | None = None, lift: Lift | None = None,
+    ):  # fmt: skip
         self.base, self.scatter = base, scatter
         self.structure = check_number("structure", structure, closed="low")
         self.n, self.dim, self.reach = base.n, base.dim, base.reach
@@ -201,7 +190,6 @@ class Structured(Space):
         return self.base.norm2(w) + self._spread(w)[0]
 
     def norm2_error(self, w: np.ndarray) -> float:
-        """Return the base's bound, and that of the spread of the scores."""
         return self.base.norm2_error(w) + self._spread(w)[1]
 
     def _spread(self, w: np.ndarray) -> tuple[float, float]:
@@ -238,14 +226,11 @@ class Structured(Space):
 
 
 def middle(
-    K: np.ndarray,
-    scatter: ClassScatter,
-    structure: float,
-    route: str = "root",
-    paper_literal: bool = False,
-) -> np.ndarray:
-    """Return structure R (R + structure R K R)^- R, the matrix between the kernels of G. [SAUC, eq.
-    (16), eq. (17)]"""
+    K: np.ndarray, scatter: ClassScatter, structure: float,
+    route: str = "root", paper_literal: bool = False,
+) -> np.ndarray:  # fmt: skip
+    """Return structure R (R + structure R K R)^- R, the matrix between the kernels of G, by one of
+    `ROUTES`, the last only if `paper_literal`. [SAUC, eq. (16), eq. (17)]"""
     structure = check_number("structure", structure, closed="low")
     check_choice("route", route, ROUTES)
     if route == "root":
@@ -263,12 +248,9 @@ def middle(
 
 
 def deformed_gram(
-    K: np.ndarray,
-    scatter: ClassScatter,
-    structure: float,
-    route: str = "root",
-    paper_literal: bool = False,
-) -> np.ndarray:
+    K: np.ndarray, scatter: ClassScatter, structure: float,
+    route: str = "root", paper_literal: bool = False,
+) -> np.ndarray:  # fmt: skip
     """Return G (n, n) on the training rows: [SAUC, eq. (17), eq. (18), eq. (19)].
 
     Differs from the paper: 1. a root or pseudo-inverse where the printed inverse does not exist. 2.
@@ -292,20 +274,16 @@ def _half(K: np.ndarray, scatter: ClassScatter, structure: float, right: np.ndar
 
 
 def direct_gram(features: np.ndarray, scatter: ClassScatter, structure: float) -> np.ndarray:
-    """Return G = F (I + structure Sigma)^{-1} F' from explicit features (n, r). [SAUC, eq. (8), eq.
-    (14)], Sigma = F'R F."""
+    """Return G = F (I + structure Sigma)^{-1} F', Sigma = F'R F, from explicit features (n, r).
+    [SAUC, eq. (8), eq. (14)]"""
     Sigma = features.T @ scatter.times(features)
     return features @ np.linalg.solve(np.eye(Sigma.shape[0]) + structure * Sigma, features.T)
 
 
 def sauc_scores(
-    K: np.ndarray,
-    columns: np.ndarray,
-    beta: np.ndarray,
-    scatter: ClassScatter,
-    structure: float,
+    K: np.ndarray, columns: np.ndarray, beta: np.ndarray, scatter: ClassScatter, structure: float,
     paper_literal: bool = False,
-) -> np.ndarray:
+) -> np.ndarray:  # fmt: skip
     """Return the scores of new rows, f(x) = sum_s beta_s G(x_s, x). [SAUC, eq. (20)]
 
     Differs from the paper: 1. the correction carries a factor `structure`, which (20) lacks: as

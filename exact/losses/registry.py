@@ -13,67 +13,45 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..errors import InputError, OverflowingError, brief
+from ..errors import InputError, brief
 from ..sums.binned import binned_hinge
-from ..sums.convolved import convolved, exponential_sums, few_pairs
-from ..sums.swept import (
-    PairSums,
-    assembled,
-    centred,
-    counted_hinge,
-    hinge_roundings,
-    square_sides,
-    squared_roundings,
-    swept,
+from ..sums.convolved import (
+    LARGEST_EXPONENT,
+    check_exponent,
+    convolved,
+    exponential_sums,
+    few_pairs,
 )
+from ..sums.swept import PairSums, hinge_sums, quadratic_sums
 from ..tools.arrays import check_choice
-from ..tools.rounding import unit_of
 
-LARGEST_EXPONENT = 700.0  # exp(-t) is taken for t >= -700: below, it leaves the range of floats.
-# Margins, and dual variables, at which a loss of one's own is held to its contract.
+# Margins at which a loss of one's own is held to its contract.
 GRID = np.concatenate([-np.geomspace(500, 1e-3, 25), [0.0], np.geomspace(1e-3, 500, 25)])
 
 
 class Loss(Protocol):
-    """A convex loss of the margin t, with value >= 0 and dual(0) >= 0. Each function is
-    elementwise, right to a few units in the last place of its largest term. ``all_pairs(pairs,
-    scores, width)`` may give its sums over all pairs, or None where these are summed one by one."""
+    """A convex loss of the margin t, with value >= 0 and dual(0) >= 0.
+
+    `name` is its name on the command line; `lipschitz` bounds |loss'| and `smoothness` loss'', both
+    may be infinite; if `nonincreasing`, a larger margin never costs more, and alpha >= 0. Each
+    function is elementwise, right to a few units in the last place of its largest term: `value` is
+    loss(t), `alpha` is -loss'(t), smoothed over `width` at a kink, and `clip` returns the nearest
+    feasible alpha. ``all_pairs(pairs, scores, width)`` may give the sums over all pairs, or None
+    where these are summed one by one.
+    """
 
     @property
-    def name(self) -> str:
-        """The loss's name on the command line."""
-        ...
-
+    def name(self) -> str: ...
     @property
-    def lipschitz(self) -> float:
-        """A bound of |loss'|; infinite where there is none."""
-        ...
-
+    def lipschitz(self) -> float: ...
     @property
-    def smoothness(self) -> float:
-        """A bound of loss''; infinite where the loss has a kink."""
-        ...
-
+    def smoothness(self) -> float: ...
     @property
-    def nonincreasing(self) -> bool:
-        """Whether a larger margin never costs more: alpha >= 0."""
-        ...
-
-    def value(self, t: np.ndarray) -> np.ndarray:
-        """Return loss(t)."""
-        ...
-
-    def alpha(self, t: np.ndarray, width: float = 0.0) -> np.ndarray:
-        """Return -loss'(t), smoothed over `width` where the loss has a kink."""
-        ...
-
-    def dual(self, alpha: np.ndarray) -> np.ndarray:
-        """Return -loss*(-alpha), the least value of loss(t) + alpha t, for feasible alpha."""
-        ...
-
-    def clip(self, alpha: np.ndarray) -> np.ndarray:
-        """Return the nearest feasible alpha."""
-        ...
+    def nonincreasing(self) -> bool: ...
+    def value(self, t: np.ndarray) -> np.ndarray: ...
+    def alpha(self, t: np.ndarray, width: float = 0.0) -> np.ndarray: ...
+    def dual(self, alpha: np.ndarray) -> np.ndarray: ...
+    def clip(self, alpha: np.ndarray) -> np.ndarray: ...
 
 
 def kinked(loss: Loss) -> bool:
@@ -82,8 +60,7 @@ def kinked(loss: Loss) -> bool:
 
 
 def check_loss(loss: Loss) -> Loss:
-    """Return `loss` if it keeps its contract on a grid of margins, or raise `InputError`. It
-    catches a missing method, a sign, a factor."""
+    """Refuse a loss that breaks its contract on a grid: it lacks a method, a sign or a factor."""
     wanted = ("name", "lipschitz", "smoothness", "nonincreasing", "value", "alpha", "dual", "clip")
     missing = [part for part in wanted if not hasattr(loss, part)]
     if missing:
@@ -98,8 +75,9 @@ def check_loss(loss: Loss) -> Loss:
         raise InputError(f"the loss {loss.name!r} must have value >= 0 and dual(0) >= 0")
     terms = np.abs(dual)[:, None] + np.abs(alpha[:, None] * GRID[None, :]) + value[None, :]
     excess = dual[:, None] - alpha[:, None] * GRID[None, :] - value[None, :]
-    if not (excess <= 1e-12 * (1 + terms)).all():
-        k, j = np.argwhere(~(excess <= 1e-12 * (1 + terms)))[0]
+    wrong = np.argwhere(~(excess <= 1e-12 * (1 + terms)))
+    if wrong.size:
+        k, j = wrong[0]
         raise InputError(
             f"the loss {loss.name!r} breaks loss(t) >= dual(alpha) - alpha t at t = {GRID[j]:g}, "
             f"alpha = {alpha[k]:g}: its dual part is not -loss*(-alpha)"
@@ -127,9 +105,9 @@ def steepness(loss: Loss, t: np.ndarray, slip: np.ndarray) -> np.ndarray:
 
 
 def loss_slip(loss: Loss, mass: np.ndarray, error: np.ndarray, value: float) -> float:
-    """Return what errors of the scores can do to the mean loss: at most lipschitz mean |e|, and, as
-    loss'^2 <= 2 smoothness loss, sqrt(2 smoothness value) rms(e) + smoothness / 2 rms(e)^2, e = e_i
-    + e_j. A loss may have its own ``slip(mass, error, value)``."""
+    """Return what errors e = e_i + e_j of margins can do to the mean loss: at most lipschitz
+    mean |e|, and, as loss'^2 <= 2 smoothness loss, sqrt(2 smoothness value) rms(e) + smoothness / 2
+    rms(e)^2. A loss may have its own ``slip(mass, error, value)``."""
     own = getattr(loss, "slip", None)
     if own is not None:
         return float(own(mass, error, value))
@@ -159,7 +137,6 @@ class _Convolved(_Bounded):
     """One that states what `sums.convolved` asks for."""
 
     def all_pairs(self, pairs: Any, scores: np.ndarray, width: float) -> PairSums | None:
-        """Return the sums over all pairs by one convolution, or None where the pairs are few."""
         few = few_pairs(pairs, scores, width)
         return None if few else convolved(pairs, scores, self, width)
 
@@ -171,8 +148,7 @@ class Hinge(_Bounded):
     [ScalingUp, eq. (4), eq. (13); SAUC, eq. (2); Nonlinear, eq. (2)], p = 1.
     """
 
-    name = "hinge"
-    smoothness = np.inf
+    name, smoothness = "hinge", np.inf
 
     def value(self, t: np.ndarray) -> np.ndarray:
         return np.maximum(0.0, 1.0 - t)
@@ -186,19 +162,10 @@ class Hinge(_Bounded):
         return alpha
 
     def all_pairs(self, pairs: Any, scores: np.ndarray, width: float) -> PairSums:
-        """Return the sums over all pairs: counted, binned or swept, as `pairs.form` says."""
         if pairs.form == "binned":
             held = scores.astype(float, copy=False)
             return binned_hinge(held, pairs.positive, pairs.weight, width, pairs.bins)
-        if pairs.weight is None:
-            found = counted_hinge(scores, pairs.positive, width)
-            if found is not None:
-                return found
-        t, b, size = centred(scores, pairs.places)
-        side = swept(t, b, *pairs.sides, width=width)
-        counts = pairs.weight is None and width == 0
-        value_rounding, rounding = hinge_roundings(pairs.n, size, width, unit_of(scores))
-        return assembled(pairs, side, value_rounding, None if counts else rounding, linear=True)
+        return hinge_sums(pairs, scores, width)
 
 
 class _Curved:
@@ -210,7 +177,7 @@ class _Curved:
         return alpha - self.corner * alpha**2 / 2.0
 
     def shrunk_dual(self, total: float, conjugate: float) -> tuple[float, float]:
-        """Return p, q: the conjugate sum of s alpha is s p - s^2 q, here exactly."""
+        """The conjugate sum of s alpha is s p - s^2 q, here exactly."""
         return total, total - conjugate
 
 
@@ -221,10 +188,8 @@ class SquaredHinge(_Curved):
     [Nonlinear, eq. (2), eq. (5)], p = 2.
     """
 
-    name = "squared_hinge"
-    corner = 0.5
-    lipschitz, smoothness = np.inf, 2.0
-    nonincreasing = True
+    name, nonincreasing = "squared_hinge", True
+    corner, lipschitz, smoothness = 0.5, np.inf, 2.0
 
     def value(self, t: np.ndarray) -> np.ndarray:
         return np.maximum(0.0, 1.0 - t) ** 2
@@ -236,24 +201,15 @@ class SquaredHinge(_Curved):
         return np.maximum(0.0, alpha)
 
     def all_pairs(self, pairs: Any, scores: np.ndarray, width: float) -> PairSums:
-        """Return the sums over all pairs, from sorted scores."""
-        t, b, size = centred(scores, pairs.places)
-        side = swept(t, b, *pairs.sides, squared=True)
-        slips = squared_roundings(pairs.n, size, unit_of(scores))
-        return assembled(pairs, side, *slips, linear=False)
+        return quadratic_sums(pairs, scores, square=False)
 
 
 @dataclass(frozen=True)
 class Square(_Curved):
-    """The square (1 - t)^2; any alpha; dual part alpha - alpha^2 / 4.
+    """The square (1 - t)^2; any alpha; dual part alpha - alpha^2 / 4. [SHT, eq. (3)]"""
 
-    [SHT, eq. (3)]
-    """
-
-    name = "square"
-    corner = 0.5
-    lipschitz, smoothness = np.inf, 2.0
-    nonincreasing = False
+    name, nonincreasing = "square", False
+    corner, lipschitz, smoothness = 0.5, np.inf, 2.0
 
     def value(self, t: np.ndarray) -> np.ndarray:
         return (1.0 - t) ** 2
@@ -265,23 +221,15 @@ class Square(_Curved):
         return alpha
 
     def all_pairs(self, pairs: Any, scores: np.ndarray, width: float) -> PairSums:
-        """Return the sums over all pairs, from the class moments: O(n)."""
-        t, b, size = centred(scores, pairs.places)
-        side = square_sides(t, b, *pairs.sides)
-        slips = squared_roundings(pairs.n, size, unit_of(scores), moments=True)
-        return assembled(pairs, side, *slips, linear=False)
+        return quadratic_sums(pairs, scores, square=True)
 
 
 @dataclass(frozen=True)
 class Logistic(_Convolved):
-    """The logistic loss log(1 + exp(-t)); alpha in [0, 1]; dual part the entropy of alpha.
+    """The logistic loss log(1 + exp(-t)); alpha in [0, 1]; dual part the entropy of alpha,
+    -alpha log(alpha) - (1 - alpha) log(1 - alpha). Over the pairs of a query it is RankNet's."""
 
-    The dual part is -alpha log(alpha) - (1 - alpha) log(1 - alpha). Over the pairs of a query this
-    is the loss of RankNet.
-    """
-
-    name = "logistic"
-    smoothness = 0.25
+    name, smoothness = "logistic", 0.25
     centre, reach = 0.0, 44.0
 
     def value(self, t: np.ndarray) -> np.ndarray:
@@ -304,7 +252,7 @@ class Logistic(_Convolved):
         return rest, self.dual(small)
 
     def bent(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the second derivative B = alpha (1 - alpha), and t B, at t = x."""
+        """Return loss'' = B = alpha (1 - alpha), and t B, at t = x."""
         small = np.exp(-np.abs(x))
         bend = small / (1.0 + small) ** 2
         return bend, x * bend
@@ -374,8 +322,7 @@ class SmoothHinge(_Curved, _Convolved):
         return alpha - step, self.dual(alpha) - (1.0 - self.corner / 2.0) * step
 
     def tail(self, distance: float) -> float:
-        """Return 0: outside its corner the loss is linear."""
-        return 0.0
+        return 0.0  # outside its corner the loss is linear
 
 
 @dataclass(frozen=True)
@@ -386,17 +333,11 @@ class Exponential:
     positives' mean of exp(-s) and the negatives' mean of exp(s).
     """
 
-    name = "exponential"
+    name, nonincreasing = "exponential", True
     lipschitz = smoothness = np.inf
-    nonincreasing = True
 
     def value(self, t: np.ndarray) -> np.ndarray:
-        lowest = float(np.min(t, initial=0.0))
-        if not lowest >= -LARGEST_EXPONENT:
-            raise OverflowingError(
-                f"the exponential loss overflows at a margin of {lowest:g}: take smaller "
-                "weights, a larger lam or another loss"
-            )
+        check_exponent(-float(np.min(t, initial=0.0)))
         return np.exp(-np.asarray(t))
 
     def alpha(self, t: np.ndarray, width: float = 0.0) -> np.ndarray:
@@ -420,8 +361,7 @@ class Exponential:
         return value * float(np.expm1(most)) * (1 + 1e-12)
 
     def all_pairs(self, pairs: Any, scores: np.ndarray, width: float) -> PairSums:
-        """Return the sums over all pairs, from one sum per class: O(n)."""
-        return exponential_sums(pairs, scores, LARGEST_EXPONENT)
+        return exponential_sums(pairs, scores)
 
 
 HINGE = Hinge()
@@ -433,13 +373,10 @@ EXPONENTIAL = Exponential()
 
 # The losses that are quadratic in pieces, or linear: their sums can be had in whole numbers.
 LOSSES: dict[str, Loss] = {loss.name: loss for loss in (HINGE, SQUARED_HINGE, SQUARE)}
-
 # The other losses. For a new one, write a class and add it here.
 SMOOTH_LOSSES: dict[str, Loss] = {loss.name: loss for loss in (LOGISTIC, SMOOTH_HINGE, EXPONENTIAL)}
-
-ALL_LOSSES: dict[str, Loss] = LOSSES | SMOOTH_LOSSES  # Every loss by its name.
-
-# The classes of these losses; a loss of any other class is held to its contract.
+ALL_LOSSES: dict[str, Loss] = LOSSES | SMOOTH_LOSSES
+# A loss of any other class is held to its contract.
 OURS: tuple[type, ...] = tuple(type(loss) for loss in ALL_LOSSES.values())
 
 

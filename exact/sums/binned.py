@@ -1,30 +1,29 @@
 """Sums over ALL pairs without a sort: the scores rounded down to a grid of bins, O(n).
 
 With K bins per unit (a power of two), a_i = floor(K s_i) on positive rows and b_j = floor(K s_j) on
-negative ones, the integer ``m_ij = b_j - a_i + K`` tells the pair's shortfall
-``K z_ij = m_ij + theta_j - theta_i`` up to the residuals theta in [0, 1). m >= 1 means z > 0 and
-m <= -1 means z < 0; only pairs with m = 0 are uncertain. Rows are seen a block at a time, in any
-order and in any number of parts: `Gathered` counts them, and a `closed` function gives the sums.
+negative ones, the pair's shortfall is K z_ij = m_ij + theta_j - theta_i with the integer m_ij = b_j
+- a_i + K and residuals theta in [0, 1). m >= 1 means z > 0 and m <= -1 means z < 0; only pairs with
+m = 0 are uncertain. `Gathered` counts rows in blocks and parts, in any order, and a `closed`
+function gives the sums.
 
 *Hinge.* alpha_ij = clip(m_ij / (2 half) + 1/2, 0, 1), or 1[m_ij >= 1] for half = 0, is in the
-hinge's box for any scores: its marginals are sums of counts. Where m = 0, ``K max(0, z) =
-max(0, theta_j - theta_i) <= theta_j (1 - theta_i)``: the value is an upper bound of the mean hinge,
-too large by about (density of pairs at the margin) / (12 K^2).
+hinge's box for any scores: its marginals are sums of counts. Where m = 0, K max(0, z) = max(0,
+theta_j - theta_i) <= theta_j (1 - theta_i): the value is an upper bound of the mean hinge, too
+large by about (density of pairs at the margin) / (12 K^2).
 
 *Squared hinge.* With alpha_ij = 2 z_ij where m_ij >= 1, and 0 elsewhere, all sums over pairs
-factorise into the moments sum theta^p of the bins (p = 0, 1, 2), and the marginal of a row is a
-straight line in its own theta. Pairs with m = 0 add at most theta_j^2 (1 - theta_i)^2 / K^2 each.
-Rows too far out to be near any row of the other class share the last bin, with theta below 0 or
-above 1. Every term of a sum over m >= 1 passes through at most `chain` roundings: the error of a
-sum is at most gamma(chain) times the same sum of the magnitudes, computed next to it.
+factorise into the moments sum theta^p of the bins (p = 0, 1, 2). Pairs with m = 0 add at most
+theta_j^2 (1 - theta_i)^2 / K^2 each. Rows too far out to be near any row of the other class share
+the last bin, with theta below 0 or above 1. Every term of a sum over m >= 1 passes through at most
+`chain` roundings: the error of a sum is at most gamma(chain) times the same sum of the magnitudes,
+computed next to it.
 
-*The pull in the same pass.* All rows of a class in one bin have marginals on one line in theta, per
-unit of weight c = table[class, bin, 0] + table[class, bin, 1] theta, so that
+*The pull in the same pass.* The marginals of a class in one bin are on one line, per unit of weight
+c = table[class, bin, 0] + table[class, bin, 1] theta, so that
 
-    sum_i c_i (x_i - offset) = sum over classes and bins of table[.., 0] S0 + table[.., 1] S1,
+    sum_i c_i (x_i - offset) = sum over classes and bins of table[.., 0] S0 + table[.., 1] S1
 
-S0 the sum of the weighted rows x_i - offset of a bin and S1 the same times theta, which are
-gathered while the counts are.
+with S0 the sum of the weighted rows x_i - offset of a bin, and S1 the same times theta.
 """
 
 from __future__ import annotations
@@ -87,10 +86,8 @@ class Ruler:
         self, scores: np.ndarray, positive: np.ndarray, weight: np.ndarray | None, table: np.ndarray
     ) -> np.ndarray:
         """Return the marginals (m,) of rows for a table (2, size, powers)."""
-        out, chosen = np.empty(scores.size), np.zeros(0) if weight is None else weight
-        K = float(self.bins)
-        given = (sealed(scores), positive, sealed(chosen))
-        loops.look_up(*given, K, self.limits, self.cut, table, out)
+        out, given = np.empty(scores.size), (sealed(scores), positive, _sealed(weight))
+        loops.look_up(*given, float(self.bins), self.limits, self.cut, table, out)
         return out
 
     def pull(
@@ -98,11 +95,11 @@ class Ruler:
     ) -> None:
         """Add the rows of a block (columns, positive, weight, ...), by the marginals of a table."""
         columns, positive, weight, *_ = block
-        m, chosen = positive.size, np.zeros(0) if weight is None else weight
+        m = positive.size
         if m == 0:
             return
         parts = np.zeros((1 + (m - 1) // (CHAIN * loops.CHUNK), w.size + 1, loops.CHUNK))
-        given = sealed(columns), offset, w, positive, sealed(chosen), float(self.bins)
+        given = sealed(columns), offset, w, positive, _sealed(weight), float(self.bins)
         loops.pull(*given, self.limits, self.cut, table, parts)
         # Short sums are added up in groups, while these have at most CHAIN rows.
         group = 1 << (CHAIN // min(CHAIN, -(-m // loops.CHUNK))).bit_length() - 1
@@ -113,6 +110,10 @@ class Ruler:
         """Return whether scores of this range, as `Extent.ends`, lie in the one assumed."""
         outside = (ends[::2] < self.extent[::2]) | (ends[1::2] > self.extent[1::2])
         return not outside.any()
+
+
+def _sealed(weight: np.ndarray | None) -> np.ndarray:
+    return sealed(np.zeros(0) if weight is None else weight)  # of none, all weigh one
 
 
 @dataclass(eq=False)
@@ -137,9 +138,9 @@ class Gathered:
     def add(self, ruler: Ruler, block: Any, offset: np.ndarray, w: np.ndarray) -> None:
         """Count the rows of a block (columns, positive, weight, ...) by their scores."""
         columns, positive, weight, *_ = block
-        chosen = np.zeros(0) if weight is None else weight  # none: weights of one each
-        K, grid = float(ruler.bins), (ruler.limits, ruler.cut, self.held, self.sums, self.ends)
-        if not loops.gather(sealed(columns), offset, w, positive, sealed(chosen), K, *grid):
+        K, given = float(ruler.bins), (sealed(columns), offset, w, positive, _sealed(weight))
+        grid = ruler.limits, ruler.cut, self.held, self.sums, self.ends
+        if not loops.gather(*given, K, *grid):
             with np.errstate(all="ignore"):
                 raise_for(K * (w @ (columns - offset[:, None])))
         self.rows += positive.size
@@ -194,16 +195,13 @@ def hinge_ruler(extent: np.ndarray, bins: int, half: int = 0) -> Ruler:
     return Ruler(bins, limits, int(size), extent, powers=1, cut=False)
 
 
-# What closes the bins returns sums over all pairs whose c is a table: the marginals by class and
-# bin, over the pairs' mass, as lines in theta.
-
-
 def closed_hinge(ruler: Ruler, found: Gathered, half: int, whole: bool) -> PairSums:
-    """Return the sums of the hinge."""
+    """Return the hinge's sums over all pairs. Their c is a table: the marginals by class and bin,
+    over the pairs' mass, as lines in theta."""
     minus, plus = found.held
     size, (masses_b, masses_a) = ruler.size, found.held[:, :, 0]
     mass_a, mass_b = float(short_sum(masses_a)), float(short_sum(masses_b))
-    K, mass = float(ruler.bins), mass_a * mass_b
+    K, mass, scale = float(ruler.bins), mass_a * mass_b, 1.0
     whole = whole and 2 * size * max(mass_a, mass_b) < 2.0**53
     if whole:
         u, v = _whole_ramps(masses_b, half), _whole_ramps(masses_a[::-1], half)[::-1]
@@ -212,7 +210,6 @@ def closed_hinge(ruler: Ruler, found: Gathered, half: int, whole: bool) -> PairS
         u, v = np.empty(size), np.empty(size)[::-1]  # `ramps` compiles once: v[::-1] is as u
         loops.ramps(masses_b, half, u)
         loops.ramps(masses_a[::-1], half, v[::-1])
-        scale = 1.0
     value, counted, residual = loops.summed(plus, minus)
     if whole and scale * mass < 2.0**53:  # a sum of whole numbers, in any order
         total = float(masses_a @ u) / (scale * mass)
@@ -261,8 +258,8 @@ def whole_numbers(weight: np.ndarray | None) -> bool:
 def binned_hinge(
     scores: np.ndarray, positive: np.ndarray, weight: np.ndarray | None, width: float, bins: int
 ) -> PairSums:
-    """Return the hinge's sums over all pairs at `scores` (n,), from `bins` bins per unit. `width`,
-    the smoothing of the slope, is rounded to an even number of bins."""
+    """Return the hinge's sums over all pairs at `scores` (n,), from `bins` bins per unit. The
+    `width` of smoothing is rounded to an even number of bins."""
     extent = Extent()
     extent.ends[:] = 2 * [scores.min(), scores.max()]
     # 4: part of the largest grid up to which one range serves both classes, in a tenth of the time
@@ -293,7 +290,7 @@ def squared_ruler(extent: np.ndarray, bins: int) -> Ruler:
 
 
 def closed_squared(ruler: Ruler, found: Gathered, whole: bool) -> PairSums:
-    """Return the sums of the squared hinge."""
+    """Return the same of the squared hinge."""
     minus, plus = found.held
     table, K = np.empty((2, ruler.size, 2)), float(ruler.bins)
     pairs_mass = float(plus[:, 0].sum()) * float(minus[:, 0].sum())

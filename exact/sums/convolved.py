@@ -1,12 +1,11 @@
 """Sums of a smooth loss over ALL pairs by a convolution of binned scores: O(n + G log G).
 
-Let the loss be convex, its slope between -1 and 0 and L-Lipschitz. With K bins per unit (a power of
-two), p_i = floor(K s_i) on positive rows, q_j = floor(K s_j) on negative ones and theta the true
-residuals K s - floor(K s), a pair has the margin t = t' + e with t' = (p_i - q_j) / K and
-e = (theta_i - theta_j) / K. alpha = -loss'(t'), or 0 or 1 far from the loss's centre, is feasible
-for any scores, so V = mean dual(alpha) and its marginals c make a minorant, and the mean loss is at
-most V - c's + (L / 2) mean e^2 + tail. Rows far beyond all rows of the other class get the last
-bin, where alpha is zero or one; what their pairs lose is the tail.
+The slope of the loss is between -1 and 0 and L-Lipschitz. With K bins per unit (a power of two) a
+pair has the margin t = t' + e, t' that of its bins and e = (theta_i - theta_j) / K, theta = K s -
+floor(K s). alpha = -loss'(t'), or 0 or 1 far from the loss's centre, is feasible, so V = mean
+dual(alpha) and its marginals c make a minorant, and the mean loss is at most V - c's + (L / 2) mean
+e^2 + tail. Rows far beyond all of the other class get the last bin, where alpha is zero or one;
+what their pairs lose is the tail.
 
 **Bent.** A loss that states its second derivative B takes alpha = A - B e, A and B at t', whose
 marginals are a line in the row's theta. With |e| <= h = 1 / K, the loss states that
@@ -27,14 +26,12 @@ fast Fourier transform. A loss states
 * if it is bent, `bent(x)`: B <= 1/4 and t B, |t B| <= 1/4, at t = centre + x, as right as that, and
   `remainders(h)`: cubic and quartic for h <= `WIDEST_BENT`.
 
-`docs/certificates.md` has the proofs, and that of the rounding, |error of x * r|_2 <= (3 f + few
-units) |x|_1 |r|_2, f = `BUTTERFLY` units a stage. A butterfly errs by less than 3.3 units and the
-error of its factor [Higham, Accuracy and Stability of Numerical Algorithms, 3.6 and 24.1]: 8 hold
-for any factors right to 4. Two more stages in f pay for the product of the transforms and for the
-scaling. A sum with weights a of all of x * r needs no inverse: by Parseval it is A'(X R) / N, and
-the error of A = F a, f sqrt(N) |a|_2, takes the place of that of the inverse.
-
-The exponential loss needs no bins: exp(-(s_i - s_j)) is a product, so its sums are O(n).
+`docs/certificates.md` has the proofs. Rounding: |error of x * r|_2 <= (3 f + few units) |x|_1
+|r|_2, f = `BUTTERFLY` units a stage. A butterfly errs by less than 3.3 units and the error of its
+factor [Higham, Accuracy and Stability of Numerical Algorithms, 3.6 and 24.1]: 8 hold for any
+factors right to 4. Two more stages in f pay for the product of the transforms and for the scaling.
+A sum with weights a of all of x * r is A'(X R) / N, by Parseval, and the error of A = F a, f
+sqrt(N) |a|_2, takes the place of that of the inverse transform.
 """
 
 from __future__ import annotations
@@ -56,13 +53,13 @@ BUTTERFLY = 8  # Largest error of one stage of a Fourier transform, in units in 
 KERNEL_UNITS = 16  # Largest error of an entry of a loss's kernels, in units in the last place.
 FEW_PAIRS = 1 << 20  # Up to so many pairs are visited one by one: that is exact and as fast.
 EXPONENTIAL_UNITS = 8  # Largest error of an exponential and of its sum, in the last place.
+LARGEST_EXPONENT = 700.0  # exp(-t) is taken for t >= -700: below, it leaves the range of floats.
 WIDEST_BENT = 0.25  # Widest bins, in units of score, in which alpha follows a line.
 
 
 @dataclass(frozen=True, eq=False)
 class Bins:
-    """What the rows of each class weigh, by bin. `theta_a`, `theta_b` (2, size) have the sums of
-    theta and theta^2; None where alpha is that of the bins."""
+    """What the rows of each class weigh, by bin, and if bent their sums of theta and theta^2."""
 
     per_unit: float
     shift: int
@@ -80,26 +77,25 @@ class Bins:
         return float(short_sum(self.count_a)), float(short_sum(self.count_b))
 
     def mean_a(self, values: np.ndarray) -> float:
-        """Return the mean over the positive rows of a value (size,) by bin."""
+        """Return the mean of values (size,) over the positive rows."""
         return float(short_sum(self.count_a * values) / self.masses[0])
 
 
 @dataclass(frozen=True, eq=False)
 class ClassSums:
-    """Sums over the other class, by bin; the mean of dual(alpha) and of alpha's step. Of bent
-    losses also the slopes of u and v in theta, and the means of B and of B e^2."""
+    """Sums over the other class, by bin, and means, with bounds of their rounding."""
 
     u: np.ndarray
     v: np.ndarray
     conjugate: float
-    stepped: float
+    stepped: float  # the mean of alpha's step
     u_error: float
     v_error: float
     dual_error: float
-    slope_u: np.ndarray | None = None
+    slope_u: np.ndarray | None = None  # of u in theta, if bent
     slope_v: np.ndarray | None = None
-    bend: float = 0.0
-    square: float = 0.0
+    bend: float = 0.0  # the mean of B
+    square: float = 0.0  # and of B e^2
 
 
 def class_sums(bins: Bins, loss: Any) -> ClassSums:
@@ -178,11 +174,10 @@ def _sum_above(counts: np.ndarray) -> np.ndarray:
 
 def few_pairs(pairs: Any, scores: np.ndarray, width: float) -> bool:
     """Return whether the pairs are so few that visiting them one by one is best."""
-    if pairs.form == "binned" or pairs.count() > FEW_PAIRS:
+    if pairs.form == "binned" or (count := pairs.count()) > FEW_PAIRS:
         return False
     # A bin takes as long as eight pairs do.
-    many = 8 * float(np.ptp(scores)) > width * pairs.count()
-    return many or pairs.count() <= 1 << 12
+    return count <= 1 << 12 or 8 * float(np.ptp(scores)) > width * count
 
 
 def convolved(pairs: Any, scores: np.ndarray, loss: Any, width: float) -> PairSums:
@@ -289,24 +284,27 @@ def closed_smooth(ruler: Ruler, found: Gathered, whole: bool, loss: Any) -> Pair
     return PairSums(extra, table, conjugate, total, *roundings, excess=extra)
 
 
-def exponential_sums(pairs: Any, scores: np.ndarray, largest: float) -> PairSums:
-    """Return the sums of exp(-t), alpha = exp(-t), over all pairs. With m the least score of a
-    positive row and r the largest of a negative one, every factor exp(m - s_i), exp(s_j - r) is at
-    most one; the mean loss is exp(r - m) times their two means."""
-    positive = pairs.positive
-    a, b = pairs.sides
-    s, r = scores[positive], scores[~positive]
-    least, most = s[a > 0].min(), r[b > 0].max()
-    worst = float(most - least)
-    if not worst <= largest:
+def check_exponent(worst: float) -> None:
+    """Refuse exp(worst), the exponential loss of the least margin, if it overflows."""
+    if not worst <= LARGEST_EXPONENT:
         raise OverflowingError(
             f"the exponential loss overflows at a margin of {-worst:g}: take smaller weights, "
             "a larger lam or another loss"
         )
+
+
+def exponential_sums(pairs: Any, scores: np.ndarray) -> PairSums:
+    """Return the sums of exp(-t) = exp(-s_i) exp(s_j), alpha = exp(-t), over all pairs: O(n). The
+    factors are divided by their largest, so that none is above one."""
+    positive, (a, b) = pairs.positive, pairs.sides
+    s, r = scores[positive], scores[~positive]
+    least, most = s[a > 0].min(), r[b > 0].max()
+    worst = float(most - least)
+    check_exponent(worst)
     row, column = _factors(a, least - s), _factors(b, r - most)
     sum_a, sum_b = float(short_sum(row)), float(short_sum(column))
     mean_a, mean_b = sum_a / float(short_sum(a)), sum_b / float(short_sum(b))
-    value = float(np.exp(float(worst))) * mean_a * mean_b
+    value = float(np.exp(worst)) * mean_a * mean_b
     c = np.empty(positive.size)
     c[positive] = row * (value / sum_a)
     c[~positive] = column * (-value / sum_b)
@@ -318,8 +316,7 @@ def exponential_sums(pairs: Any, scores: np.ndarray, largest: float) -> PairSums
     # Exponents are floats in any format of the scores. With exponents x of the factors, exp
     # at a rounded x is wrong by |x| units more, so that the mean over all pairs is wrong by units
     # of worst * value + sum |c x|, and |x_i| <= |s_i - middle| + worst / 2: four units of that.
-    chain = gamma(2 * short_chain(pairs.n) + 4 * EXPONENTIAL_UNITS)
-    unit = 4 * UNIT
+    chain, unit = gamma(2 * short_chain(pairs.n) + 4 * EXPONENTIAL_UNITS), 4 * UNIT
     mass = float(np.abs(c) @ (1.0 + np.abs(shifted)))
     relative = chain * value + unit * (mass + abs(worst) * value)
     rounding = 2 * (relative + chain * float(np.abs(c).sum()))

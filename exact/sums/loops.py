@@ -5,17 +5,15 @@ callee elsewhere. Sums of floats are compensated, so that their rounding does no
 
 *Bins.* A grid is named by limits (2, 3): for the negatives, then the positives, the least and the
 largest bin, and the bin at place zero; a positive bin at place k and a negative one at l have
-m = l - k. Rows are taken `CHUNK` at a time, and each step is a loop of its own over the chunk,
-which the processor does for several rows at once.
+m = l - k. Each step is a loop of its own over `CHUNK` rows: processors do several at once.
 
 *Hinge in a tree.* At a merge of `upper` and `lower` rows, sorted, walks along both halves count the
 rows with lower[q] < upper[p] + shift, for three shifts at once: the two ends of the ramp and its
 middle. Sums over the rows below are then running sums.
 
-*Hinge on a coarse grid.* Rows are gone through in the order of their keys, and what they weigh
-below any bin is kept in a tree of counters: a node holds, for each of its `FAN` children, the
-weight of the rows in the children before it. With R(y) = sum of b_j max(0, y - S_j) over the rows
-so far and x = S_i - 2^k,
+*Hinge on a coarse grid.* What the rows of smaller keys weigh below any bin is kept in a tree of
+counters: a node holds, for each of its `FAN` children, the weight of the rows in the children
+before it. With R(y) = sum of b_j max(0, y - S_j) over these rows and x = S_i - 2^k,
 
     sum_j b_j clip(S_j - x + half, 0, 2 half) = 2 half sum_j b_j - R(x + half) + R(x - half).
 """
@@ -45,19 +43,14 @@ def _add(total, carry, x):
 
 @compiled_later(plain.count)
 def count(keys, bits, half, n_neg, soft, hard):
-    """Fill the sums of clip(m + half, 0, 2 half), and the numbers of m >= 1, of each key in order.
-    m = B - T on the grid; for half = 0 `soft` is left alone. Returns the number of pairs with m =
-    0."""
-    n = keys.size
-    place = bits + 1
-    high = 0  # the first key beyond the window (x - half, x + half)
-    low = 0  # the first key inside
+    """Fill the sums of clip(m + half, 0, 2 half), unless half = 0, and the numbers of m >= 1, of
+    each key in order. m = B - T on the grid. Returns the number of pairs with m = 0."""
+    n, place, last, ties = keys.size, bits + 1, -1, 0
+    low = high = 0  # the first key inside the window (x - half, x + half), and the first beyond
     inside_pos = inside_neg = sum_pos = sum_neg = 0  # rows in the window, and their places
     left_pos = left_neg = 0  # rows before it
     before_pos = before_neg = 0  # rows before this key
     same_neg = 0  # negatives at this very place, which come before the positives
-    last = -1
-    ties = 0
     for k in range(n):
         x = keys[k] >> place
         side = (keys[k] >> bits) & 1
@@ -96,15 +89,13 @@ def count(keys, bits, half, n_neg, soft, hard):
 
 @compiled_later(plain.spread)
 def spread(keys, bits, soft, hard, unit, scores, middle, c):
-    """Fill c with soft / unit in the order of rows, signed; negatives get the minus. Returns the
-    sum of z over the pairs with m >= 1 less their number, the sum of the absolute terms that it was
-    made of, that number, and the sum of c over the positive rows."""
-    mask = (1 << bits) - 1
+    """Fill c with soft / unit in the order of rows, negatives with a minus. Returns the sum of z
+    over the pairs with m >= 1 less their number, the sum of its absolute terms, that number, and
+    the sum of c over the positive rows."""
     value = carry = size = total = total_carry = 0.0
-    active = 0
+    active, mask = 0, (1 << bits) - 1
     for k in range(keys.size):
-        side = (keys[k] >> bits) & 1
-        row = keys[k] & mask
+        side, row = (keys[k] >> bits) & 1, keys[k] & mask
         sign = 2.0 * side - 1.0
         mass = float(soft[k]) / unit
         c[row] = sign * mass
@@ -192,8 +183,8 @@ def sweep(t, b, a_t, a_b, width, slip, squared, u, v):
 
 @compiled
 def laplacian(values, t_rows, b_rows, a_t, a_b, above, below, out):
-    """Fill out[i] = sum_j c_ij (v_i - v_j) over the active pairs, for sorted classes. Row i of t is
-    active with b[above[i]:], row j of b with t[:below[j]]."""
+    """Fill out[i] = sum_j c_ij (v_i - v_j) over the active pairs, for sorted classes: row i of t
+    with b[above[i]:], row j of b with t[:below[j]]."""
     # From the top down, so that each row has the partners of the one above it and some more.
     k = b_rows.size
     total = carry = mass = mass_c = 0.0
@@ -272,18 +263,14 @@ def _summed_up(X, start, rows, offset, factor, place, norms, step, first, held):
 @compiled_later(plain.gather)
 def gather(X, offset, w, positive, weight, K, limits, cut, held, sums, extent):
     """Add each row's mass times 1, theta, theta^2, and one, to held[class, bin], as many as fit. X
-    is (d, m); scores (x - offset) w are added up in the order of the columns. Rows beyond the
-    limits get the last bin, and theta as it then is, or zero if `cut`. `sums` (2, size, p, d + 1)
-    gets mass * theta^q * (x - offset, |x - offset|) for q < p; it may be empty. Widens `extent`;
-    False if a score is not finite, and what is counted is then useless."""
-    d, m, size = X.shape[0], X.shape[1], held.shape[1]
-    moments, powers = held.shape[2], sums.shape[2]
+    is (d, m). Rows beyond the limits get the last bin, and theta as it then is, or zero if `cut`.
+    `sums` (2, size, p, d + 1) gets mass * theta^q * (x - offset, |x - offset|) for q < p; it may be
+    empty. Widens `extent`; False if a score is not finite, and what is counted is then useless."""
+    (d, m), (_, size, moments), powers = X.shape, held.shape, sums.shape[2]
     cells, of_rows, step = held.reshape(-1), sums.reshape(-1), powers * (d + 1)
     scores, norms, theta = np.empty(CHUNK), np.empty(CHUNK), np.empty(CHUNK)
     place, mass, first = np.empty(CHUNK, np.int32), np.empty(CHUNK), np.empty(CHUNK)
-    ends = np.empty((2, 2, CHUNK))  # least of score and of -score, by class and place
-    for i in range(CHUNK):
-        ends[0, 0, i] = ends[0, 1, i] = ends[1, 0, i] = ends[1, 1, i] = np.inf
+    ends = np.full((2, 2, CHUNK), np.inf)  # least of score and of -score, by class and place
     for start in range(0, m, CHUNK):
         rows = min(CHUNK, m - start)
         side = positive[start : start + rows]
@@ -394,18 +381,15 @@ def ramps(mass, half, out):
 
 @compiled_later(plain.summed)
 def summed(plus, minus):
-    """Return the upper bound of K times the summed hinge, its counted part, its residual part. The
-    two parts are sums of absolute values; they enter the bound of the rounding."""
+    """Return the upper bound of K times the summed hinge, and the sums of absolute values of its
+    counted and its residual part, for the bound of the rounding."""
     mass = mass_carry = 0.0  # of the negatives in bins above k
     theta = theta_carry = 0.0  # their summed residuals,
     spread = 0.0  # at least the sum of their absolute values,
     ramp = ramp_carry = 0.0  # and sum of (b - k) mass
-    value = carry = 0.0
-    counted = 0.0
-    residual = 0.0
+    value = carry = counted = residual = 0.0
     for k in range(plus.shape[0] - 1, -1, -1):
-        count, first = plus[k, 0], plus[k, 1]
-        q, q_first = minus[k, 0], minus[k, 1]
+        count, first, q, q_first = plus[k, 0], plus[k, 1], minus[k, 0], minus[k, 1]
         if count > 0.0:
             steps = count * (ramp + ramp_carry)
             shifts = count * (theta + theta_carry) - first * (mass + mass_carry)
@@ -424,10 +408,9 @@ def summed(plus, minus):
 
 @compiled
 def _walk(steps, upper, lower, shifts, below, above):
-    """Fill below[k, p] with how many rows have lower[q] < upper[p] + shifts[k]. And above[k, q]
-    with how many have upper[p] + shifts[k] <= lower[q]. Indices are unsigned: numba would look for
-    negative ones."""
-    one = np.uint64(1)
+    """Fill below[k, p] with how many rows have lower[q] < upper[p] + shifts[k], and above[k, q]
+    with how many have upper[p] + shifts[k] <= lower[q]."""
+    one = np.uint64(1)  # unsigned, as numba would look for negative indices
     p0 = q0 = p1 = q1 = p2 = q2 = np.uint64(0)
     first, second, third = shifts
     for _ in range(steps):
@@ -467,8 +450,7 @@ def _add_upper(upper, lower, rank, A, mass, moment, below, margin, half, soft, h
     # No row has the place `at` yet, so that the first one counts its ties.
     whole, tied, at = mass[-1], 0, upper[0] - margin - 1
     for p in range(rank.size):
-        x = upper[p] - margin
-        row = rank[p]
+        x, row = upper[p] - margin, rank[p]
         if half > 0:
             stop, start = below[0, p], below[1, p]
             inside = mass[stop] - mass[start]
@@ -533,8 +515,7 @@ def _merge_halves(lo, mid, hi, rank, S, A, B, spare):
 
 @compiled
 def _listed_range(lo, hi, first_below, places, a, b, margin, half, sums, rank, S, A, B):
-    """Add the sums of all pairs of a small range, one by one, and sort it; `places` are by place.
-    Sorting is by insertion; equal ones keep their order."""
+    """Add the sums of all pairs of a small range, one by one, and sort it by insertion."""
     soft, hard, to = sums
     for p in range(lo, hi):
         weight = a[p]
@@ -557,8 +538,7 @@ def _listed_range(lo, hi, first_below, places, a, b, margin, half, sums, rank, S
         _count(to, 2, weight * hard_sum)
         _count(to, 4, weight * ties)
     for k in range(lo + 1, hi):
-        row, place = rank[k], S[k]
-        at = k
+        row, place, at = rank[k], S[k], k
         while at > lo and S[at - 1] > place:
             rank[at], S[at] = rank[at - 1], S[at - 1]
             at -= 1
@@ -632,7 +612,7 @@ def _below(tree, first, depth, place):
 
 @compiled
 def counters(last_block, block_ends, S, a, b, top, margin, half, tree, first, depth, after, sums):
-    """Add the sums of the upper rows that `hinge` adds, by counters over bins. last_block has the
+    """Add the sums of the upper rows that `hinge` adds, by counters over bins. `last_block` has the
     number of the block behind each group."""
     soft, hard, totals = sums
     start = 0
@@ -667,10 +647,9 @@ def counters(last_block, block_ends, S, a, b, top, margin, half, tree, first, de
 
 @compiled
 def _squared_merge(lo, mid, hi, rank, s, a, b, net):
-    """Add the sums of 2 z over the active pairs of one merge; return those of 2 z and of z^2. The
-    sums of z and z^2 over a row's partners follow from those of the row before, at the distance d:
-    sum (z + d)^2 = sum z^2 + 2 d sum z + d^2 mass. Every term is >= 0, so that small sums keep
-    their digits."""
+    """Add the sums of 2 z over the active pairs of one merge; return those of 2 z and of z^2. A
+    row's sums follow from those of the row before, at the distance d: sum (z + d)^2 = sum z^2 + 2 d
+    sum z + d^2 mass. Every term is >= 0, so that small sums keep their digits."""
     k = hi
     mass = mass_c = first = first_c = second = second_c = 0.0
     mean = mean_c = value = value_c = last = 0.0
@@ -678,9 +657,8 @@ def _squared_merge(lo, mid, hi, rank, s, a, b, net):
         if a[p] == 0.0:
             continue
         t = s[p] - 1.0
-        # A row without a weight was passed by: d is the distance from the last one that counted.
         if k < hi:
-            d = last - t
+            d = last - t  # the distance from the last row that had a weight
             f, m = first + first_c, mass + mass_c
             second, second_c = _add(second, second_c, d * (2.0 * f + d * m))
             first, first_c = _add(first, first_c, d * m)
@@ -746,8 +724,7 @@ def square(ends, block, block_ends, s, a, b, net, totals):
             mean, mean_c = _add(mean, mean_c, net[p])
             x = a[p] * (t * t * m + 2.0 * t * f + (second + second_c))
             value, value_c = _add(value, value_c, x)
-        totals[g, 0] = mean + mean_c
-        totals[g, 1] = value + value_c
+        totals[g, 0], totals[g, 1] = mean + mean_c, value + value_c
         start = ends[g]
 
 
@@ -758,7 +735,7 @@ def placements(merges, rank, s, a, b, tolerance, found):
     spare = np.empty(n, np.int64), np.empty(n), np.empty(n, np.int64), np.empty(n, np.int64)
     for k in range(merges.shape[0]):
         lo, mid, hi = merges[k, 0], merges[k, 1], merges[k, 2]
-        below = tied = 0  # weights of the lower rows that are concordant, and tied
+        below = tied = 0  # weights of the partners that are concordant, and tied
         first = last = mid  # the first tied row, and the one behind the last
         for p in range(lo, mid):
             while last < hi and not s[last] - s[p] > tolerance:
@@ -770,9 +747,7 @@ def placements(merges, rank, s, a, b, tolerance, found):
                 first += 1
             found[0, rank[p]] += below
             found[1, rank[p]] += tied
-        above = tied = 0
-        for p in range(lo, mid):
-            above += a[p]
+        above, tied = a[lo:mid].sum(), 0
         first = last = lo
         for q in range(mid, hi):
             while last < mid and not s[last] - s[q] > tolerance:

@@ -13,7 +13,6 @@ from ..tools.rounding import CHAIN
 
 
 def sweep(t, b, a_t, a_b, width, slip, squared, u, v):
-    """Fill the marginals of sorted t and b; return the value, and what pairs z > -slip weigh."""
     mass_b, first_b, second_b = (x[::-1] for x in _tables(a_b[::-1], b[::-1]))
     mass_t, first_t, _ = _tables(a_t, t)
     at = np.searchsorted(b, t, side="right")
@@ -78,8 +77,6 @@ def compensated(x: np.ndarray) -> Any:
 
 
 def count(keys, bits, half, n_neg, soft, hard):
-    """Fill, for each key in order, `hard` with the number of its pairs that have m >= 1, and `soft`
-    with the sum of clip(m + half, 0, 2 half). Return the number of pairs with m = 0."""
     place, side = keys >> (bits + 1), (keys >> bits) & 1
     is_pos = side == 1
     pos, neg = running(side), running(1 - side)
@@ -104,7 +101,6 @@ def count(keys, bits, half, n_neg, soft, hard):
 
 
 def spread(keys, bits, soft, hard, unit, scores, middle, c):
-    """See `loops.spread`."""
     side, row = (keys >> bits) & 1, keys & ((1 << bits) - 1)
     sign, mass = 2.0 * side - 1.0, soft / unit
     c[row] = sign * mass
@@ -113,9 +109,7 @@ def spread(keys, bits, soft, hard, unit, scores, middle, c):
     return compensated(terms), plain_sum(np.abs(terms)), active, compensated(mass * side)
 
 
-def placed(
-    scores: np.ndarray, positive: np.ndarray, K: float, limits: np.ndarray, cut: bool
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _placed(scores, positive, K, limits, cut):
     """Return classes (0 or 1), places and theta of rows on the grid that `limits` name."""
     side, scaled = positive.astype(np.int64), K * scores
     floors = np.floor(scaled)
@@ -138,12 +132,11 @@ def _scored(X: np.ndarray, offset: np.ndarray, w: np.ndarray) -> tuple[np.ndarra
 
 @np.errstate(over="ignore", invalid="ignore")
 def gather(X, offset, w, positive, weight, K, limits, cut, held, sums, extent):
-    """See `loops.gather`."""
     d, m = X.shape
     scores, squares = _scored(X, offset, w)
     if not np.isfinite(K * scores).all():
         return False
-    side, at, theta = placed(scores, positive, K, limits, cut)
+    side, at, theta = _placed(scores, positive, K, limits, cut)
     place, columns = side * held.shape[1] + at, held.shape[2]
     mass = weight if weight.size else np.ones(m)
     first = mass * theta
@@ -161,8 +154,7 @@ def gather(X, offset, w, positive, weight, K, limits, cut, held, sums, extent):
 
 
 def look_up(scores, positive, weight, K, limits, cut, table, out):
-    """See `loops.look_up`."""
-    side, at, theta = placed(scores, positive, K, limits, cut)
+    side, at, theta = _placed(scores, positive, K, limits, cut)
     c = table[side, at, 0]
     if table.shape[2] > 1:
         c = c + table[side, at, 1] * theta
@@ -170,10 +162,9 @@ def look_up(scores, positive, weight, K, limits, cut, table, out):
 
 
 def pull(X, offset, w, positive, weight, K, limits, cut, table, parts):
-    """See `loops.pull`."""
     (chains, _, lanes), (d, m) = parts.shape, X.shape
     scores, squares = _scored(X, offset, w)
-    side, at, theta = placed(scores, positive, K, limits, cut)
+    side, at, theta = _placed(scores, positive, K, limits, cut)
     level, mass = table[side, at, 0], weight if weight.size else 1.0
     slope = table[side, at, 1] * theta if table.shape[2] > 1 else np.zeros(m)
     rows = np.zeros((d + 1, chains, min(CHAIN, -(-m // lanes)), lanes))
@@ -184,7 +175,6 @@ def pull(X, offset, w, positive, weight, K, limits, cut, table, parts):
 
 
 def summed(plus, minus):
-    """See `loops.summed`."""
     # From the last bin to the first; what is read at a bin is the state before it.
     (count, first), (q, q_first) = plus[::-1].T, minus[::-1].T
     masses, mass_slips = two_sums(q)

@@ -1,26 +1,20 @@
 """Sums over ALL positive-negative pairs without the pairs: one sort, one sweep, O(n log n).
 
-*Floats.* Write t_i = s_i - 1 for a positive row and b_j = s_j for a negative one; the pair's
-shortfall is ``z_ij = 1 - (s_i - s_j) = b_j - t_i``, so it is active exactly if ``b_j > t_i``. After
-sorting, the active partners of a row are a prefix or a suffix, and every sum over them is a running
-sum of moments [Nonlinear, Algorithm 2], compensated, so that its rounding does not grow with n. The
-same floats t_i and b_j are compared for both sides: two comparisons that round differently at ties
-would give marginals that belong to no alpha. `plain.sweep` is the reference for any format.
+*Floats.* With t_i = s_i - 1 for a positive row and b_j = s_j for a negative one, the shortfall of
+the pair is z_ij = b_j - t_i, and it is active exactly if b_j > t_i. After sorting, the active
+partners of a row are a prefix or a suffix, and every sum over them is a running sum of moments
+[Nonlinear, Algorithm 2], compensated, so that its rounding does not grow with n. Both sides compare
+the same floats: if ties rounded differently, the marginals would belong to no alpha.
 
-*The hinge by counting.* Scores go to a grid of 2^k steps per unit: a positive row to
-T_i = floor(2^k s_i), a negative one to B_j = floor(2^k s_j) + 2^k, both exact. The whole number
-``m_ij = B_j - T_i`` is less than one step from the pair's shortfall, so m >= 1 means z > 0 and
-m <= -1 means z < 0. Two things follow.
+*The hinge by counting.* On a grid of 2^k steps per unit T_i = floor(2^k s_i) and
+B_j = floor(2^k s_j) + 2^k are exact. The whole number m_ij = B_j - T_i is less than one step from
+the shortfall, so m >= 1 means z > 0 and m <= -1 means z < 0. Hence alpha_ij = clip(m_ij / (2 half)
++ 1/2, 0, 1) is in the hinge's box for any scores, and its marginals are sums of whole numbers below
+2^62: exact but for one division. With hard counts u_i = #{j: m_ij >= 1}, v_j = #{i: m_ij >= 1}
 
-* ``alpha_ij = clip(m_ij / (2 half) + 1/2, 0, 1)`` is in the hinge's box for any scores,
-  and its marginals are sums of whole numbers below 2^62: exact but for one division.
-* With hard counts u_i = #{j: m_ij >= 1} and v_j = #{i: m_ij >= 1}
+    sum_ij max(0, z_ij)  =  sum_j v_j s_j - sum_i u_i s_i + sum_i u_i  +  (pairs with m = 0),
 
-      sum_ij max(0, z_ij)  =  sum_j v_j s_j - sum_i u_i s_i + sum_i u_i  +  (pairs with m = 0),
-
-  and each of the latter adds between 0 and one step, or nothing where all scores lie on the grid.
-
-Rows are sorted as keys that hold place, class and row at once, so that every sum is one scan.
+and each of the latter adds between 0 and one step, or nothing where all scores lie on the grid.
 """
 
 from __future__ import annotations
@@ -76,9 +70,8 @@ class SideSums:
 def centred(
     scores: np.ndarray, places: tuple[np.ndarray, np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray, float]:
-    """Return t = s - 1 of the positives, b = s of the negatives, and their largest magnitude. The
-    middle of the range is taken off first: pairs do not see it, and running sums lose fewer
-    digits."""
+    """Return t = s - 1 of the positives, b = s of the negatives, and their largest magnitude."""
+    # Pairs do not see the middle of the range; without it running sums lose fewer digits.
     shifted = scores - (scores.max() + scores.min()) / 2
     t, b = (shifted[rows] for rows in places)
     t -= 1.0
@@ -86,8 +79,7 @@ def centred(
 
 
 def both_orders(t: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return what sorts t (p,) and b (q,), from two threads where that pays. Values that tie come
-    in any order, which is the same for any number of threads."""
+    """Return what sorts t (p,) and b (q,). Ties come in the same order from one thread or two."""
     # 32: numbers that a pass over rows takes in the time that sorting takes for one
     jobs = min(2, workers(32 * 2 * min(t.size, b.size)))
     first, second = in_parts(np.argsort, (t, b), jobs)
@@ -95,14 +87,9 @@ def both_orders(t: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def swept(
-    t: np.ndarray,
-    b: np.ndarray,
-    weight_t: np.ndarray,
-    weight_b: np.ndarray,
-    width: float = 0.0,
-    *,
-    squared: bool = False,
-) -> SideSums:
+    t: np.ndarray, b: np.ndarray, weight_t: np.ndarray, weight_b: np.ndarray,
+    width: float = 0.0, squared: bool = False,
+) -> SideSums:  # fmt: skip
     """Return the summed hinge, alpha = clip(z / width + 1/2, 0, 1), or its square, alpha = 2 z."""
     # 100: rows from which the loop is quicker than numpy's passes
     fast = t.size + b.size >= 100 and not is_long(t)
@@ -122,8 +109,7 @@ def swept(
 def square_sides(
     t: np.ndarray, b: np.ndarray, weight_t: np.ndarray, weight_b: np.ndarray
 ) -> SideSums:
-    """Return the summed square loss and the marginals of alpha = 2 z, from moments: O(n). [SHT,
-    Prop. 1]: the mean over pairs is a function of the class means and variances."""
+    """Return the summed square loss, alpha = 2 z, from class means and variances. [SHT, Prop. 1]"""
     mass_t, mass_b = weight_t.sum(dtype=np.longdouble), weight_b.sum(dtype=np.longdouble)
     mean_t, mean_b = short_sum(weight_t * t) / mass_t, short_sum(weight_b * b) / mass_b
     spread_t = short_sum(weight_t * (t - mean_t) ** 2) / mass_t
@@ -131,6 +117,28 @@ def square_sides(
     value = mass_t * mass_b * ((mean_b - mean_t) ** 2 + spread_t + spread_b)
     u = 2 * weight_t * mass_b * (mean_b - t)
     return SideSums(value, u, 2 * weight_b * mass_t * (b - mean_t))
+
+
+def hinge_sums(pairs: Any, scores: np.ndarray, width: float) -> PairSums:
+    """Return the hinge's sums over all pairs: counted, or swept."""
+    if pairs.weight is None:
+        found = counted_hinge(scores, pairs.positive, width)
+        if found is not None:
+            return found
+    t, b, size = centred(scores, pairs.places)
+    side = swept(t, b, *pairs.sides, width=width)
+    value_rounding, rounding = hinge_roundings(pairs.n, size, width, unit_of(scores))
+    counts = pairs.weight is None and width == 0
+    return assembled(pairs, side, value_rounding, None if counts else rounding, linear=True)
+
+
+def quadratic_sums(pairs: Any, scores: np.ndarray, square: bool) -> PairSums:
+    """Return the sums over all pairs of the square loss, or of the squared hinge."""
+    t, b, size = centred(scores, pairs.places)
+    a, c = pairs.sides
+    side = square_sides(t, b, a, c) if square else swept(t, b, a, c, squared=True)
+    slips = squared_roundings(pairs.n, size, unit_of(scores), moments=square)
+    return assembled(pairs, side, *slips, linear=False)
 
 
 def assembled(
@@ -162,9 +170,8 @@ def assembled(
 
 
 def hinge_roundings(n: int, size: float, width: float, unit: float = UNIT) -> tuple[float, float]:
-    """Return bounds of the rounding in the hinge's value and marginals (sum of absolute errors).
-    They are for weights that add up to one in each class; `size` bounds |t| and |b|, `unit` is the
-    roundoff of the scores' format."""
+    """Return bounds of the rounding in the hinge's value and marginals (sum of absolute errors),
+    for weights that add up to one in each class; `size` bounds |t| and |b|."""
     chain, ramp = _chain(n, unit), 4 * (size + width) / width if width > 0 else 0.0
     return chain * 4 * (size + 1), chain * (4 + 2 * ramp)
 
@@ -188,7 +195,8 @@ def _chain(n: int, unit: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class SortedRows:
-    """The rows in the order of T_i and B_j, equal ones with the negatives first."""
+    """The rows in the order of T_i and B_j, equal ones with the negatives first. A key holds place,
+    class and row at once, so that every sum is one scan."""
 
     keys: np.ndarray  # the row in the lowest `bits`, then its class (1: positive), then its place
     bits: int
@@ -199,8 +207,8 @@ class SortedRows:
 
     @classmethod
     def of(cls, scores: np.ndarray, positive: np.ndarray, width: float) -> SortedRows | None:
-        """Return the order of finite scores (n,), on a grid for smoothing up to `width`. None where
-        the range is too wide, or the width too small, for 63-bit whole numbers."""
+        """Return the order of finite scores (n,) on a grid for widths up to `width`, or None where
+        that takes whole numbers of more than 63 bits."""
         n, bits = scores.size, scores.size.bit_length()
         low, high = float(scores.min()), float(scores.max())
         span, size = high - low, max(abs(low), abs(high))
@@ -259,7 +267,7 @@ class SortedRows:
         chain = gamma(8) + 2 * gamma(n) ** 2
         rounding = chain * 1.001 * (terms + active) / whole + open_ties
         rounding += gamma(8) * abs(value)
-        if blurred:  # a float sweep
+        if blurred:
             positive = np.empty(n, dtype=bool)
             positive[self.keys & ((1 << self.bits) - 1)] = (self.keys >> self.bits) & 1
             t, b, size = centred(scores, (np.flatnonzero(positive), np.flatnonzero(~positive)))
@@ -274,8 +282,8 @@ class SortedRows:
         )  # fmt: skip
 
     def windows(self, width: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Return positive rows, evenly spread, the negative rows by score, and the windows. Those
-        are the pairs with |m| < half: the negatives from number `first` on, so many of them."""
+        """Return positive rows, evenly spread, the negative rows by score, and the windows of pairs
+        with |m| < half: the number of the first negative, and how many there are."""
         half, is_pos = self.half(width), (self.keys >> self.bits) & 1 == 1
         plus, minus = np.flatnonzero(is_pos), np.flatnonzero(~is_pos)
         # 1 << 15: positives whose windows are looked for: pairs are drawn from a part of more

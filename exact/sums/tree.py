@@ -5,14 +5,10 @@ Rows of one group and one key make a block. In a binary tree over the blocks of 
 stands in the upper half: n log2(blocks of a group) steps for all.
 
 *Weights.* The pair (i, j) weighs sum over terms of coefficient * a_i * b_j, divided by the mass of
-all pairs, or of its group's. One term is enough for weights a_i b_j of moderate size. Weights of
-more bits are split into parts of `LIMB` bits, and gains, a_i b_j (gain_i - gain_j), are a
-difference of two.
+all pairs, or of its group's: one term for weights a_i b_j of moderate size, terms of `LIMB` bits
+for larger ones, and two for gains, a_i b_j (gain_i - gain_j).
 
-*Hinge.* Scores go to a grid of 2^k steps per unit, S = floor(2^k s), and m_ij = S_j - S_i + 2^k is
-less than one step from the pair's shortfall z = 1 - (s_i - s_j): m >= 1 means z > 0, m <= -1 means
-z < 0. So alpha = clip(m + half, 0, 2 half) / (2 half), or 1[m >= 1], is in the hinge's box, its
-marginals are whole numbers but for one division, and with hard counts u_i, v_j
+*Hinge.* As in `swept`, with S = floor(2^k s), m_ij = S_j - S_i + 2^k and hard counts u_i, v_j
 
     sum a_i b_j max(0, z_ij) = sum hard - sum_i u_i s_i + sum_j v_j s_j + (pairs with m = 0),
 
@@ -46,13 +42,12 @@ MERGE, LIST, SKIP = 0, 1, 2  # What a loop does at a merge; see `Arrangement.tur
 LIMB = 18  # Bits of a part of a weight that is split.
 LARGEST_MASS = 1 << 40  # Weights are split unless a row's pairs weigh less than this in every term.
 
+# Least half width in steps of a coarse grid. Where margins are evenly spread the pairs at their
+# margin blur the value by 24 / (4 STEPS^2) of what smoothing costs: by a fortieth.
+STEPS = 16
+
 NO_PAIR = "no pair is ordered: a group needs an upper row above a lower one, both with weight"
 TOO_LARGE = "gains times weights are too large: use smaller whole numbers"
-
-# Least half width in steps of a grid that is as coarse as the width allows. Where margins are
-# evenly spread the pairs at their margin blur the value by 24 / (4 STEPS^2) of what smoothing
-# costs: by a fortieth.
-STEPS = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,10 +62,9 @@ class Arrangement:
 
     @cached_property
     def merges(self) -> np.ndarray:
-        """Places lo, mid, hi of each merge, and its group: (m, 4), in a binary tree over the blocks
-        of each group. Both halves come before it. The rows of lo .. mid - 1 are above those of
-        mid .. hi - 1."""
-        starts, ends = np.concatenate([[0], self.block_ends[:-1]]), self.block_ends
+        """Places lo, mid, hi of each merge of the tree, and its group: (m, 4), both halves before
+        the whole. The rows of lo .. mid - 1 are above those of mid .. hi - 1."""
+        starts, ends = self.block_starts, self.block_ends
         group = self.group[starts]
         found = [np.empty((0, 4), dtype=np.int64)]
         number = np.arange(starts.size) - np.searchsorted(group, group)
@@ -86,8 +80,7 @@ class Arrangement:
             starts, ends, group, number = starts[kept], ends[kept], group[kept], number[kept] // 2
         merges = np.concatenate(found)
         # Halves first, and small ranges of rows together, as in a recursion.
-        order = np.lexsort((-merges[:, 0], merges[:, 2]))
-        return np.ascontiguousarray(merges[order])
+        return np.ascontiguousarray(merges[np.lexsort((-merges[:, 0], merges[:, 2]))])
 
     @cached_property
     def turns(self) -> np.ndarray:
@@ -97,8 +90,7 @@ class Arrangement:
         turns = np.full(lo.size, MERGE, dtype=np.int64)
         small = np.flatnonzero(hi - lo <= SMALL)
         small = small[np.lexsort((-hi[small], lo[small]))]
-        # A range comes after all that hold it: if it reaches no further than these it lies within
-        # one.
+        # A range comes after all that hold it: if it reaches no further it lies within one.
         reached = np.maximum.accumulate(np.concatenate([[0], hi[small]]))[:-1]
         turns[small] = np.where(hi[small] > reached, LIST, SKIP)
         return turns
@@ -125,6 +117,14 @@ class Arrangement:
         return cls(order, group, group_ends, block, ends)
 
     @cached_property
+    def block_starts(self) -> np.ndarray:
+        return np.concatenate([[0], self.block_ends[:-1]])
+
+    @cached_property
+    def group_starts(self) -> np.ndarray:
+        return np.concatenate([[0], self.group_ends[:-1]])
+
+    @cached_property
     def below(self) -> np.ndarray:
         """The first place of lower rows, for each place: (n,)."""
         return self.block_ends[self.block]
@@ -147,15 +147,8 @@ class Arrangement:
     @cached_property
     def turned(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """What `group_ends`, `block` and `block_ends` are with the rows in the other order."""
-        return (
-            _turned(self.group_ends),
-            self.block_ends.size - 1 - self.block[::-1],
-            _turned(self.block_ends),
-        )
-
-
-def _turned(ends: np.ndarray) -> np.ndarray:
-    return ends[-1] - np.concatenate([[0], ends[:-1]])[::-1]
+        n, block = self.block.size, self.block_ends.size - 1 - self.block[::-1]
+        return n - self.group_starts[::-1], block, n - self.block_starts[::-1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,13 +173,9 @@ class PairWeights:
 
     @classmethod
     def of(
-        cls,
-        at: Arrangement,
-        a: np.ndarray,
-        b: np.ndarray,
-        gain: np.ndarray | None = None,
-        share: np.ndarray | None = None,
-    ) -> PairWeights:
+        cls, at: Arrangement, a: np.ndarray, b: np.ndarray,
+        gain: np.ndarray | None = None, share: np.ndarray | None = None,
+    ) -> PairWeights:  # fmt: skip
         """Return the weights of whole-number row weights, all by place."""
         whole = (Term(1, a, b),)
         if gain is not None and share is not None:
@@ -201,11 +190,10 @@ class PairWeights:
                 raise InputError(TOO_LARGE)
             terms = tuple(_split(at, whole[0]))
         masses = []
-        starts = np.concatenate([[0], at.group_ends[:-1]])
         for term in terms:  # in two parts, neither of which can overflow
             pairs = term.a * partners(at, term.b)
-            high, low = (np.add.reduceat(x, starts) for x in (pairs >> 32, pairs & 0xFFFFFFFF))
-            both = zip(high.tolist(), low.tolist(), strict=True)
+            halves = pairs >> 32, pairs & 0xFFFFFFFF
+            both = zip(*(np.add.reduceat(x, at.group_starts).tolist() for x in halves), strict=True)
             masses.append([term.coefficient * ((x << 32) + y) for x, y in both])
         by_group = [sum(parts) for parts in zip(*masses, strict=True)]
         mass = sum(by_group)
@@ -232,18 +220,15 @@ def partners(at: Arrangement, b: np.ndarray) -> np.ndarray:
 def rows_above(at: Arrangement, a: np.ndarray) -> np.ndarray:
     """Return the total weight of the rows above each place: the exact sum of a."""
     running = np.concatenate([[0], np.cumsum(a)])
-    block_starts = np.concatenate([[0], at.block_ends[:-1]])
-    group_starts = np.concatenate([[0], at.group_ends[:-1]])
-    return running[block_starts[at.block]] - running[group_starts[at.group]]
+    return running[at.block_starts[at.block]] - running[at.group_starts[at.group]]
 
 
 def largest_mass(at: Arrangement, term: Term) -> int:
     """Return a bound of the total weight of the pairs of one row."""
     tops = []
     for one, other in ((term.a, term.b), (term.b, term.a)):
-        starts = np.concatenate([[0], at.group_ends[:-1]])
-        summed = float(np.add.reduceat(other.astype(float), starts).max())  # int64 might overflow
-        tops.append(int(one.max()) * (int(summed * (1 + 1e-6)) + 1))
+        sums = np.add.reduceat(other.astype(float), at.group_starts)  # int64 might overflow
+        tops.append(int(one.max()) * (int(float(sums.max()) * (1 + 1e-6)) + 1))
     return max(tops)
 
 
@@ -261,8 +246,7 @@ def _split(at: Arrangement, term: Term) -> list[Term]:
 
 @dataclass(frozen=True, eq=False)
 class HingeCounts:
-    """Whole-number sums of the hinge over one term; nothing in them is rounded. With whole numbers
-    S for the scores, 2^k a margin of one and m = S_j - S_i + 2^k they are the net sums by place of
+    """Whole-number sums of the hinge over one term, nothing rounded: the net sums by place of
     clip(m + half, 0, 2 half) and of 1[m >= 1], and the totals of each group, in two parts."""
 
     soft: np.ndarray
@@ -283,7 +267,7 @@ class HingeCounts:
 def hinge_counts(
     at: Arrangement, places: np.ndarray, a: np.ndarray, b: np.ndarray, margin: int, half: int
 ) -> HingeCounts:
-    """Return the whole-number sums of the hinge."""
+    """Return the sums at places S (n,) on a grid, where `margin` is 2^k."""
     soft, hard = np.zeros((2, places.size), dtype=np.int64)
     sums = soft, hard, np.zeros((at.group_ends.size, 6), dtype=np.int64)
     tree, rank = (at.merges, at.turns, at.below), at.by_score(places)
@@ -294,8 +278,8 @@ def hinge_counts(
 def hinge_counts_by_counters(
     at: Arrangement, places: np.ndarray, a: np.ndarray, b: np.ndarray, margin: int, half: int
 ) -> HingeCounts:
-    """Return what `hinge_counts` returns, from places >= 0 that are not large. The tree holds 34
-    bytes for each of the places up to the largest, and is emptied twice a group."""
+    """Return the same, from places >= 0 that are not large. The tree holds 34 bytes for each of the
+    places up to the largest, and is emptied twice a group."""
     top = int(places.max()) + 1
     depth = max(1, -(-top.bit_length() // loops.BITS))
     nodes = [(top >> (loops.BITS * (level + 1))) + 1 for level in range(depth)]
@@ -322,9 +306,9 @@ def placements(
     at: Arrangement, scores: np.ndarray, a: np.ndarray, b: np.ndarray, tolerance: float
 ) -> np.ndarray:
     """Return what each row's concordant and tied partners weigh, below and above it: (4, n). A pair
-    (i, j) is concordant if s_i - s_j > tolerance, discordant if s_j - s_i > tolerance, and tied
-    otherwise. The differences are taken in floating point, where subtraction is monotone, so that
-    the counts equal those of a double loop to the last pair."""
+    (i, j) is concordant if s_i - s_j > tolerance, discordant if s_j - s_i > tolerance, else tied.
+    Subtraction of floats is monotone, so that no pair is counted otherwise than by a double loop.
+    """
     found, rank = np.zeros((4, scores.size), dtype=np.int64), at.by_score(scores)
     by_rank = rank, scores[rank], a[rank], b[rank]
     loops.placements(at.merges, *by_rank, float(tolerance), found)
@@ -414,8 +398,8 @@ def _steps(span: float, size: float, top: int, width: float) -> int | None:
 def _coarse_grid(
     at: Arrangement, s: np.ndarray, width: float, finest: int
 ) -> tuple[int, int] | None:
-    """Return k and the half width in steps, or None where counters are not the quicker form. They
-    are emptied for each group: all of them together must not be more than the rows."""
+    """Return the same for counters, or None where they are not the quicker form. They are emptied
+    for each group: all of them together must not be more than the rows."""
     if not width > 0:
         return None
     k = int(np.ceil(np.log2(2 * STEPS / width)))
@@ -449,11 +433,10 @@ def _total(weights: PairWeights, counts: list[HingeCounts], which: int) -> float
 def ordered_quadratic(
     at: Arrangement, weights: PairWeights, scores: np.ndarray, square: bool
 ) -> PairSums:
-    """Return the sums of the square loss, or of the squared hinge, as `ordered_hinge` does."""
+    """Return the sums of the square loss, or of the squared hinge, over ordered pairs."""
     s, n = scores[at.order], scores.size
     if square:
-        starts = np.concatenate([[0], at.group_ends[:-1]])
-        low, high = np.minimum.reduceat(s, starts), np.maximum.reduceat(s, starts)
+        low, high = (least.reduceat(s, at.group_starts) for least in (np.minimum, np.maximum))
         s = s - (low / 2 + high / 2)[at.group]
     else:
         s = s - (float(scores.min()) + float(scores.max())) / 2

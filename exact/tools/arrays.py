@@ -1,6 +1,6 @@
 """The one door for data and parameters: all become float64 here, once, or are refused.
 
-A certificate is about the numbers that were computed with. So what would be rounded or dropped is
+A certificate is about the numbers that were computed with, so what would be rounded or dropped is
 refused; decimal text and fractions mean the nearest float64. The caller's data are never written
 to, and what may change meanwhile (on disk) or has no one form (sparse) is copied.
 """
@@ -24,15 +24,13 @@ from ..errors import InputError, brief, meant
 T = TypeVar("T")
 
 EXACT = 2.0**53  # every whole number up to here is one of float64
-# Largest quotient of two weights > 0: products of those further apart would lose digits, or all of
-# them, below the smallest float.
+# Largest quotient of two weights > 0: products of those further apart lose digits, or underflow.
 FAR_APART = 1e100
 
 
 def promoted_exactly(given: np.ndarray, name: str, place: Callable[[int], str]) -> np.ndarray:
     """Return float64 of real numbers, or refuse the first that it cannot hold."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        held = given.astype(float, copy=False)
+    held = _floats(given)
     lost = _lost(given, held)
     if lost.size:
         at = int(lost[0])
@@ -49,10 +47,14 @@ def promoted_exactly(given: np.ndarray, name: str, place: Callable[[int], str]) 
     return held
 
 
+@np.errstate(over="ignore", invalid="ignore")
+def _floats(given: np.ndarray) -> np.ndarray:
+    return given.astype(float, copy=False)
+
+
 def lost_digits(given: np.ndarray) -> np.ndarray:
     """Return the flat places of the numbers that float64 cannot hold."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        return _lost(given, given.astype(float, copy=False))
+    return _lost(given, _floats(given))
 
 
 def is_large(held: np.ndarray) -> np.ndarray:
@@ -162,16 +164,15 @@ def _mixed_columns(values: Any) -> list[Any] | None:
 
 
 def frame_names(X: Any) -> list[Any]:
-    """Return the names of the columns of a pandas, polars or pyarrow table; none of anything else.
-    pyarrow keeps the columns themselves in `columns`."""
+    """Return the names of the columns of a pandas, polars or pyarrow table, and none otherwise."""
     columns = getattr(X, "columns", None)
     if isinstance(columns, list) and not all(isinstance(name, str) for name in columns):
-        columns = getattr(X, "column_names", columns)
+        columns = getattr(X, "column_names", columns)  # `columns` of pyarrow are the data
     return list(columns) if hasattr(columns, "__iter__") else []  # type: ignore[arg-type]
 
 
 def _refuse_masked(values: object, name: str) -> None:
-    """Refuse masked arrays with masked entries: numpy reads what is under the mask."""
+    """Refuse arrays with masked entries: numpy reads what is under the mask."""
     parts: Any = values if isinstance(values, list | tuple) else [values]
     for row, part in enumerate(parts):
         if part is np.ma.masked or (isinstance(part, np.ma.MaskedArray) and np.ma.is_masked(part)):
@@ -208,16 +209,14 @@ def _float64(values: Any, name: str, what: str, column: int | None = None) -> np
 
 def place_of(where: tuple[int, ...]) -> str:
     """Return the words that say where a number is."""
-    if not where:
-        return ""
     if len(where) == 2:
         return f" in row {where[0]}, column {where[1]} (from 0)"
-    return f" at place {', '.join(map(str, where))} (from 0)"
+    return f" at place {', '.join(map(str, where))} (from 0)" if where else ""
 
 
 def out_of_range(X: Any, why: str, start: int = 0) -> InputError:
-    """Return the error of values too large or too small, which names the largest; `start` is the
-    number of the first row."""
+    """Return the error of values out of range, which names the largest; `start` counts the rows
+    before X."""
     entries: Any = sp.coo_matrix(X)
     at = int(np.argmax(np.abs(entries.data)))
     place = place_of((start + int(entries.row[at]), int(entries.col[at])))
@@ -225,7 +224,6 @@ def out_of_range(X: Any, why: str, start: int = 0) -> InputError:
 
 
 def in_memory(array: np.ndarray) -> np.ndarray:
-    """Return an array, copied if it lies on disk."""
     return np.array(array) if on_disk(array) else array
 
 
@@ -259,10 +257,9 @@ def check_matrix(X: object, name: str = "X") -> np.ndarray | sp.csr_matrix:
 
 
 def _no_matrix(name: str, ndim: int) -> InputError:
-    """Return the error of what has another number of dimensions than two."""
-    found = {0: "a single value", 1: "one row of numbers: X.reshape(-1, 1) makes one column of it"}
-    shown = found.get(ndim, f"an array of {ndim} dimensions")
-    return InputError(f"{name} must be a matrix, one row per sample, not {shown}")
+    shown = {0: "a single value", 1: "one row of numbers: X.reshape(-1, 1) makes one column of it"}
+    found = shown.get(ndim, f"an array of {ndim} dimensions")
+    return InputError(f"{name} must be a matrix, one row per sample, not {found}")
 
 
 def canonical(X: Any, name: str = "X") -> sp.csr_matrix:
@@ -363,17 +360,14 @@ def check_callback(callback: object) -> None:
 def rescale_weights(weight: np.ndarray) -> np.ndarray:
     """Return weights, scaled by a power of two if their products would overflow or underflow."""
     top = float(weight.max(initial=0.0))
-    if top == 0.0:
-        return weight
     least = float(weight.min(where=weight > 0, initial=top))
     if least < top / FAR_APART:
         raise InputError(
             f"the weights above zero are between {least:g} and {top:g}: where they are more than a "
             f"factor of {FAR_APART:g} apart their products lose digits, so set small ones to zero"
         )
-    if 1e-50 < top < 1e50:
-        return weight
-    return np.ldexp(weight, -int(np.frexp(top)[1]))
+    within = 1e-50 < top < 1e50 or top == 0
+    return weight if within else np.ldexp(weight, -int(np.frexp(top)[1]))
 
 
 def own(values: np.ndarray) -> np.ndarray:

@@ -1,7 +1,7 @@
 """One place that compiles: cached on disk where a cache folder can be written, else without.
 
-A loop may come with a plain form of numpy's passes, which returns the same bits. It answers until
-it has cost as much as compiling; the compiled form takes over then.
+A loop may come with a plain form of numpy's passes, which returns the same bits and answers until
+it has cost as much as compiling.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable
+from functools import update_wrapper
 from pathlib import Path
 from time import thread_time
 from types import FunctionType
@@ -18,8 +19,7 @@ import numpy as np
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-# CPU seconds that all plain forms together may take before the compiler is loaded.
-IMPORT_PRICE = 0.5
+IMPORT_PRICE = 0.5  # CPU seconds that all plain forms may take before the compiler is loaded.
 COMPILE_PRICE = 0.5  # CPU seconds that one plain form may take before its loop is compiled.
 _LOCK = threading.RLock()
 _SPENT = [0.0]
@@ -29,15 +29,12 @@ class Loop:
     """A function that is compiled once its plain form has cost as much as compiling."""
 
     def __init__(self, function: Callable[..., Any], plain: Callable[..., Any] | None = None):
-        self.function, self.plain = function, plain
-        self.__doc__, self.__name__ = function.__doc__, function.__name__
-        self.__module__, self.__wrapped__ = function.__module__, function
-        self.spent = 0.0
+        update_wrapper(self, function)
+        self.function, self.plain, self.spent = function, plain, 0.0
         self._fast: Callable[..., Any] | None = None
         self._known, self._made = False, None
 
     def __call__(self, *args: Any) -> Any:
-        """Return what the function returns, by the compiled or the plain form."""
         if self._fast is not None:
             return self._fast(*args)
         if self.plain is None or self.pays():
@@ -56,10 +53,7 @@ class Loop:
         """The compiled form; it is compiled for its arguments at its own first call."""
         with _LOCK:
             if self._made is None:
-                resolved = _resolved(self.function)
-                self._made = _jitted(resolved)
-                if resolved is not self.function and self.__name__ in resolved.__code__.co_names:
-                    resolved.__globals__[self.__name__] = self._made  # it calls itself
+                self._made = _jitted(_resolved(self.function))
             return self._made
 
     def pays(self) -> bool:
@@ -73,10 +67,9 @@ class Loop:
         # Whether the cache on disk seems to hold the compiled form, which is quick to load.
         self._known, dispatcher = True, self.compiled
         folder = getattr(getattr(dispatcher, "_cache", None), "cache_path", None)
-        code, name = self.function.__code__, self.function.__qualname__
-        return folder is not None and any(
-            Path(folder).glob(f"{Path(code.co_filename).stem}.{name}-*.nbi")
-        )
+        stem = Path(self.function.__code__.co_filename).stem
+        name = f"{stem}.{self.function.__qualname__}-*.nbi"
+        return folder is not None and any(Path(folder).glob(name))
 
 
 def compiled(function: Function) -> Function:
@@ -105,36 +98,24 @@ def compile_at_once() -> None:
 def _resolved(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return the function over the compiled forms of the loops that it calls."""
     assert isinstance(function, FunctionType)
-    used = {
-        name: value.compiled
-        for name in function.__code__.co_names
-        if isinstance(value := function.__globals__.get(name), Loop)
-        and value.function is not function
-    }
-    if not used and function.__name__ not in function.__code__.co_names:
+    code, known = function.__code__, function.__globals__
+    used = {name: known[name].compiled for name in code.co_names if type(known.get(name)) is Loop}
+    if not used:
         return function
-    copy = FunctionType(function.__code__, {**function.__globals__, **used}, function.__name__)
+    copy = FunctionType(code, {**known, **used}, function.__name__)
     copy.__qualname__, copy.__module__ = function.__qualname__, function.__module__
-    copy.__doc__, copy.__kwdefaults__ = function.__doc__, function.__kwdefaults__
-    copy.__defaults__ = function.__defaults__
     return copy
 
 
-def _numba() -> Any:
-    """Return the compiler; an import that Ctrl-C breaks off leaves nothing that is half made."""
+def _jitted(function: Callable[..., Any]) -> Any:
     whole = "numba" in sys.modules
     try:
         import numba
-    except BaseException:
+    except BaseException:  # an import that Ctrl-C breaks off leaves nothing that is half made
         for name in () if whole else tuple(sys.modules):
             if name.partition(".")[0] == "numba":
                 sys.modules.pop(name, None)
         raise
-    return numba
-
-
-def _jitted(function: Callable[..., Any]) -> Any:
-    numba = _numba()
     try:
         return numba.njit(cache=True, fastmath=False, nogil=True)(function)
     except RuntimeError:  # numba finds no folder that it may write its cache to

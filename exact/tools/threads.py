@@ -1,9 +1,5 @@
-"""How many threads: one for the linear algebra of small matrices, all for long passes over rows.
-
-A library of linear algebra divides even small products among all processors, whose threads then
-wait for each other. A pass over many rows is divided here, into parts that do not depend on the
-number of threads.
-"""
+"""How many threads: one for the linear algebra of small matrices, where several would wait for each
+other, all for long passes over rows, in parts that do not depend on the number of threads."""
 
 from __future__ import annotations
 
@@ -15,7 +11,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from typing import Any, ParamSpec, TypeVar
 
@@ -28,8 +24,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 Part = TypeVar("Part")
 
-# Numbers of the largest matrix for which several threads gain little, even if all are free.
-SMALL = 4_000_000
+SMALL = 4_000_000  # Numbers of the largest matrix for which several threads gain little.
 WORTH = 1 << 17  # Below this many numbers no thread is worth its start-up time, however short.
 _LOCK = threading.Lock()
 _INSIDE = 0
@@ -60,9 +55,9 @@ def one_thread() -> Iterator[None]:
 
 
 def small_in_one_thread(work: Callable[P, T]) -> Callable[P, T]:
-    """Let `work` run within `one_thread` if its matrix is small, and `at_most` its `n_jobs`. The
-    matrix is the first argument of two dimensions, or its kernel matrix; `kernel`, `n_landmarks`
-    and `n_jobs` are keywords, or attributes of the `self` of a method."""
+    """Let `work` run within `limited` by its matrix, which is the first argument of two dimensions,
+    or the matrix of its kernel's values, and its `n_jobs`. `kernel`, `n_landmarks` and `n_jobs` are
+    keywords, or attributes of the `self` of a method."""
     is_method = "self" in inspect.signature(work).parameters
 
     @functools.wraps(work)
@@ -74,7 +69,6 @@ def small_in_one_thread(work: Callable[P, T]) -> Callable[P, T]:
         shapes: Any = (getattr(x, "shape", ()) for x in here)
         n, d = next((shape for shape in shapes if len(shape) == 2), (0, 0))
         kernel, landmarks = option("kernel"), option("n_landmarks")
-        # Of a kernel other than the linear one it is the matrix of its values.
         if kernel is not None and not (isinstance(kernel, str) and kernel == "linear"):
             d = max(landmarks if isinstance(landmarks, int) else n, d)
         with limited(int(n) * int(d), option("n_jobs")):
@@ -85,13 +79,10 @@ def small_in_one_thread(work: Callable[P, T]) -> Callable[P, T]:
 
 @contextmanager
 def limited(numbers: int, n_jobs: int | None) -> Iterator[None]:
-    """Within, linear algebra takes one thread if `n_jobs` is given or the matrix is small."""
-    with at_most(n_jobs):
-        if n_jobs is None and numbers > SMALL:
-            yield
-            return
-        with one_thread():
-            yield
+    """Within, passes over rows take `n_jobs` threads, and linear algebra takes one if `n_jobs` is
+    given or the matrix is small."""
+    with at_most(n_jobs), nullcontext() if n_jobs is None and numbers > SMALL else one_thread():
+        yield
 
 
 _ASKED: ContextVar[int | None] = ContextVar("n_jobs", default=None)
@@ -136,7 +127,7 @@ def processors() -> int:
 
 
 def _bound() -> int:
-    """Return the number of threads that the user or a library around us has set as a bound."""
+    """Return the bound that the user or a library around us has set."""
     given = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
     bound = int(given) if given.isdigit() and int(given) > 0 else processors()
     with _LOCK:
