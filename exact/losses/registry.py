@@ -134,7 +134,7 @@ class _Bounded:
 
 
 class _Convolved(_Bounded):
-    """One that states what `sums.convolved` asks for."""
+    """One with the attributes and methods that `sums.convolved` lists."""
 
     def all_pairs(self, pairs: Any, scores: np.ndarray, width: float) -> PairSums | None:
         few = few_pairs(pairs, scores, width)
@@ -143,10 +143,8 @@ class _Convolved(_Bounded):
 
 @dataclass(frozen=True)
 class Hinge(_Bounded):
-    """The hinge max(0, 1 - t); alpha in [0, 1]; dual part alpha.
-
-    [ScalingUp, eq. (4), eq. (13); SAUC, eq. (2); Nonlinear, eq. (2)], p = 1.
-    """
+    """The hinge max(0, 1 - t); alpha in [0, 1]; dual part alpha. [ScalingUp, eq. (4), eq. (13);
+    SAUC, eq. (2); Nonlinear, eq. (2), p = 1]"""
 
     name, smoothness = "hinge", np.inf
 
@@ -162,10 +160,8 @@ class Hinge(_Bounded):
         return alpha
 
     def all_pairs(self, pairs: Any, scores: np.ndarray, width: float) -> PairSums:
-        if pairs.form == "binned":
-            held = scores.astype(float, copy=False)
-            return binned_hinge(held, pairs.positive, pairs.weight, width, pairs.bins)
-        return hinge_sums(pairs, scores, width)
+        sums = binned_hinge if pairs.form == "binned" else hinge_sums
+        return sums(pairs, scores, width)
 
 
 class _Curved:
@@ -183,10 +179,8 @@ class _Curved:
 
 @dataclass(frozen=True)
 class SquaredHinge(_Curved):
-    """The squared hinge max(0, 1 - t)^2; alpha >= 0; dual part alpha - alpha^2 / 4.
-
-    [Nonlinear, eq. (2), eq. (5)], p = 2.
-    """
+    """The squared hinge max(0, 1 - t)^2; alpha >= 0; dual part alpha - alpha^2 / 4. [Nonlinear, eq.
+    (2), p = 2, eq. (5)]"""
 
     name, nonincreasing = "squared_hinge", True
     corner, lipschitz, smoothness = 0.5, np.inf, 2.0
@@ -245,26 +239,22 @@ class Logistic(_Convolved):
         return -upper - (1.0 - alpha) * np.log1p(-np.where(alpha < 1, alpha, 0.0))
 
     def beside_step(self, x: np.ndarray, step: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return alpha - step and dual(alpha) - dual(1) step at t = x, to full accuracy."""
         small = np.exp(-np.abs(x))
         small = small / (1.0 + small)
         rest = np.where(step == 0.5, 0.0, np.where(step > 0.5, -small, small))
         return rest, self.dual(small)
 
     def bent(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return loss'' = B = alpha (1 - alpha), and t B, at t = x."""
         small = np.exp(-np.abs(x))
         bend = small / (1.0 + small) ** 2
         return bend, x * bend
 
     def remainders(self, h: float) -> tuple[float, float]:
-        """Return what a line of alpha costs within h of t, where alpha (1 - alpha) is at least r B
-        [docs/certificates.md]; the last hundredth pays for rounding theta."""
-        r = 1 - h - h * h / 4
+        r = 1 - h - h * h / 4  # within h of t, alpha (1 - alpha) >= r B [docs/certificates.md]
+        # The last hundredth pays for rounding theta.
         return 1 / (6 * r * r), float(np.exp(2 * h)) / (8 * r) * 1.01
 
     def tail(self, distance: float) -> float:
-        """Return at least log(1 + exp(-t)) - max(0, -t) where |t| >= `distance`."""
         return float(np.exp(-distance)) * (1 + 1e-12)
 
 
@@ -295,17 +285,14 @@ class SmoothHinge(_Curved, _Convolved):
 
     @property
     def smoothness(self) -> float:
-        """The largest slope of the slope: 1 / corner, rounded up."""
-        return float(np.nextafter(1.0 / self.corner, np.inf))
+        return float(np.nextafter(1.0 / self.corner, np.inf))  # 1 / corner, rounded up
 
     @property
     def centre(self) -> float:
-        """Where alpha is one half: 1 - corner / 2."""
-        return 1.0 - self.corner / 2.0
+        return 1.0 - self.corner / 2.0  # where alpha is one half
 
     @property
     def reach(self) -> float:
-        """How far from `centre` alpha can be other than zero or one."""
         return self.corner / 2.0 + 1e-9 * (1.0 + self.corner)
 
     def value(self, t: np.ndarray) -> np.ndarray:
@@ -317,7 +304,6 @@ class SmoothHinge(_Curved, _Convolved):
         return np.minimum(np.maximum((1.0 - t) / self.corner, 0.0), 1.0)
 
     def beside_step(self, x: np.ndarray, step: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return alpha - step and dual(alpha) - dual(1) step at t = centre + x."""
         alpha = np.clip(0.5 - x / self.corner, 0.0, 1.0)
         return alpha - step, self.dual(alpha) - (1.0 - self.corner / 2.0) * step
 
@@ -327,11 +313,8 @@ class SmoothHinge(_Curved, _Convolved):
 
 @dataclass(frozen=True)
 class Exponential:
-    """The exponential loss exp(-t); alpha >= 0; dual part alpha - alpha log(alpha).
-
-    Over all pairs it is the loss of RankBoost, and factorises: the mean is the product of the
-    positives' mean of exp(-s) and the negatives' mean of exp(s).
-    """
+    """The exponential loss exp(-t); alpha >= 0; dual part alpha - alpha log(alpha). Over all pairs
+    it is the loss of RankBoost, and the product of the class means of exp(-s_i) and exp(s_j)."""
 
     name, nonincreasing = "exponential", True
     lipschitz = smoothness = np.inf

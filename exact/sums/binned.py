@@ -255,18 +255,17 @@ def whole_numbers(weight: np.ndarray | None) -> bool:
     return weight is None or bool(np.all(weight == np.floor(weight)))
 
 
-def binned_hinge(
-    scores: np.ndarray, positive: np.ndarray, weight: np.ndarray | None, width: float, bins: int
-) -> PairSums:
-    """Return the hinge's sums over all pairs at `scores` (n,), from `bins` bins per unit. The
-    `width` of smoothing is rounded to an even number of bins."""
+def binned_hinge(pairs: Any, scores: np.ndarray, width: float) -> PairSums:
+    """Return the hinge's sums over all pairs, its `width` rounded to an even number of bins."""
+    scores, positive, bins = scores.astype(float, copy=False), pairs.positive, pairs.bins
     extent = Extent()
     extent.ends[:] = 2 * [scores.min(), scores.max()]
     # 4: part of the largest grid up to which one range serves both classes, in a tenth of the time
     if not bins * np.ptp(extent.ends) <= LARGEST_GRID / 4:
         extent = Extent()
         extent.add(scores, positive)
-    sums, c = hinge_of_scores(extent.ends, scores, positive, weight, bins, half_width(width, bins))
+    given = scores, positive, pairs.weight, bins, half_width(width, bins)
+    sums, c = hinge_of_scores(extent.ends, *given)
     rounding = sums.value_rounding + 4 * UNIT * float(np.abs(extent.ends).max())
     return replace(sums, c=c, value_rounding=rounding)
 

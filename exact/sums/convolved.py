@@ -43,7 +43,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, OverflowingError
-from ..tools.rounding import LONG_UNIT, UNIT, gamma, is_long, short_chain, short_sum
+from ..tools.rounding import LONG_UNIT, UNIT, gamma, is_long, running_sum, short_chain, short_sum
 from .binned import LARGEST_BIN, Extent, Gathered, Ruler, whole_numbers
 from .swept import PairSums
 
@@ -65,8 +65,7 @@ class Bins:
     shift: int
     count_a: np.ndarray
     count_b: np.ndarray
-    theta_a: np.ndarray | None = None
-    theta_b: np.ndarray | None = None
+    thetas: tuple[np.ndarray, np.ndarray] | None = None
 
     @property
     def size(self) -> int:
@@ -92,10 +91,9 @@ class ClassSums:
     u_error: float
     v_error: float
     dual_error: float
-    slope_u: np.ndarray | None = None  # of u in theta, if bent
-    slope_v: np.ndarray | None = None
-    bend: float = 0.0  # the mean of B
-    square: float = 0.0  # and of B e^2
+    slopes: tuple[np.ndarray, np.ndarray] | None  # of u and v in theta, if bent
+    bend: float  # the mean of B
+    square: float  # and of B e^2
 
 
 def class_sums(bins: Bins, loss: Any) -> ClassSums:
@@ -105,7 +103,7 @@ def class_sums(bins: Bins, loss: Any) -> ClassSums:
     length = max(1 << (size + min(reach, size - 1) - 1).bit_length(), 2)
     # No offset up to half the length wraps, and the same grid finds its kernels again.
     half = min(reach, length // 2 - 1)
-    bent = bins.theta_a is not None
+    bent = bins.thetas is not None
     of_kernels, norms = _kernels(loss, bins.per_unit, bins.shift, half, length, bent)
     (slopes, duals), (norm, dual_norm) = of_kernels[:2], norms[:2]
     seen_a, seen_b = np.fft.rfft(bins.count_a, length), np.fft.rfft(bins.count_b, length)
@@ -116,10 +114,10 @@ def class_sums(bins: Bins, loss: Any) -> ClassSums:
     error = 3 * gamma(BUTTERFLY * (length.bit_length() + 2 + bent)) * (1 + 1e-9)
     spread_a = float(np.linalg.norm(bins.count_a)) / mass_a
     spread_b = float(np.linalg.norm(bins.count_b)) / mass_b
-    more: dict[str, Any] = {}
-    if bins.theta_a is not None and bins.theta_b is not None:
+    of_bent: Any = None, 0.0, 0.0
+    if bins.thetas is not None:
         (bends, turns), (bend_norm, turn_norm) = of_kernels[2:], norms[2:]
-        (a1, a2), (b1, b2) = np.fft.rfft(bins.theta_a, length), np.fft.rfft(bins.theta_b, length)
+        (a1, a2), (b1, b2) = (np.fft.rfft(of_class, length) for of_class in bins.thetas)
         to_u = to_u + h * (b1 * bends)
         to_v = to_v - h * (a1 * np.conj(bends))
         # Sums over pairs of B (theta_i - theta_j)^2, and of t B (theta_i - theta_j).
@@ -129,11 +127,11 @@ def class_sums(bins: Bins, loss: Any) -> ClassSums:
         slope_u = -h * np.fft.irfft(seen_b * bends, length)[:size]
         slope_v = h * np.fft.irfft(seen_a * np.conj(bends), length)[:size]
         bend = -bins.mean_a(slope_u) / mass_b / h
-        square = h * h * _total(squares, length) / mass
-        more = {"slope_u": slope_u, "slope_v": slope_v, "bend": bend, "square": square}
+        of_bent = (slope_u, slope_v), bend, h * h * _total(squares, length) / mass
         norm, dual_norm = norm + 2 * h * bend_norm, dual_norm + 2 * h * (turn_norm + h * bend_norm)
-    step_u = _sum_above(bins.count_b) + bins.count_b / 2
-    step_v = _sum_above(bins.count_a[::-1])[::-1] + bins.count_a / 2
+    # The negatives strictly above each bin, and the positives strictly below.
+    step_u = running_sum(bins.count_b[::-1])[-2::-1].astype(float) + bins.count_b / 2
+    step_v = running_sum(bins.count_a)[:-1].astype(float) + bins.count_a / 2
     top = float(np.asarray(loss.dual(np.ones(1)))[0])
     stepped = bins.mean_a(step_u) / mass_b
     # The true sums lie in this range, so clipping cannot make the computed ones worse.
@@ -142,11 +140,11 @@ def class_sums(bins: Bins, loss: Any) -> ClassSums:
     errors = error * spread_a * norm, error * spread_b * norm
     dual_error = (error + 2 * gamma(short_chain(length) + 8)) * spread_a * dual_norm
     conjugate = top * stepped + _total(to_dual, length) / mass
-    return ClassSums(u, v, conjugate, stepped, *errors, dual_error, **more)
+    return ClassSums(u, v, conjugate, stepped, *errors, dual_error, *of_bent)
 
 
 def _total(shares: np.ndarray, length: int) -> float:
-    """Return the sum whose transform has these products, by Parseval."""
+    """Return the sum whose transform has these products, by Parseval's theorem."""
     real = np.real(shares)
     ends = float(real[0] + real[-1])  # the others stand for two frequencies each
     return (2 * float(short_sum(real)) - ends) / length
@@ -164,12 +162,6 @@ def _kernels(
     around = np.zeros((len(held), length))
     around[:, m] = held
     return list(np.fft.rfft(around)), [float(np.linalg.norm(one)) * (1 + 1e-9) for one in held]
-
-
-def _sum_above(counts: np.ndarray) -> np.ndarray:
-    """Return the sum strictly above each bin; exact for whole numbers."""
-    upwards = np.cumsum(counts[::-1], dtype=np.longdouble)[::-1]
-    return np.append(upwards[1:], 0.0).astype(float)
 
 
 def few_pairs(pairs: Any, scores: np.ndarray, width: float) -> bool:
@@ -241,13 +233,12 @@ def smooth_ruler(extent: np.ndarray, bins: float, loss: Any, least: float = 1.0)
 
 def closed_smooth(ruler: Ruler, found: Gathered, whole: bool, loss: Any) -> PairSums:
     """Return the marginals by bin, or their lines in theta, and the sums over all pairs."""
-    chain = found.longest + 8
+    chain, K = found.longest + 8, float(ruler.bins)
     slip = 0.0 if whole else gamma(chain)
-    K = float(ruler.bins)
     h, bent = 1 / K, ruler.powers > 1
     held = np.ascontiguousarray(np.moveaxis(found.held, 2, 1))
-    thetas = (held[1, 1:3], held[0, 1:3]) if bent else (None, None)
-    bins = Bins(K, round(loss.centre * K), held[1, 0], held[0, 0], *thetas)
+    thetas = (held[1, 1:3], held[0, 1:3]) if bent else None
+    bins = Bins(K, round(loss.centre * K), held[1, 0], held[0, 0], thetas)
     sums, (mass_a, mass_b) = class_sums(bins, loss), bins.masses
     mass = mass_a * mass_b
     total, conjugate = bins.mean_a(sums.u) / mass_b, sums.conjugate
@@ -255,9 +246,10 @@ def closed_smooth(ruler: Ruler, found: Gathered, whole: bool, loss: Any) -> Pair
     if not whole:  # the step's running sums
         adding += gamma(bins.size + 2, LONG_UNIT)
     lines, along = [np.stack([-sums.v, sums.u])], gamma(2 * (chain + ruler.size) + 24) + 2 * slip
-    if sums.slope_u is not None and sums.slope_v is not None:
-        lines.append(np.stack([-sums.slope_v, sums.slope_u]))
-        total += float(short_sum(held[1, 1] * sums.slope_u)) / mass
+    if sums.slopes is not None:
+        slope_u, slope_v = sums.slopes
+        lines.append(np.stack([-slope_v, slope_u]))
+        total += float(short_sum(held[1, 1] * slope_u)) / mass
         # What the transforms, kernels and sums of theta round is added to both means.
         bend = max(sums.bend, 0.0) + K * sums.u_error + kernel + adding + 2 * slip
         square = max(sums.square, 0.0) + 2 * sums.dual_error + 4 * h * h * (kernel + along)
