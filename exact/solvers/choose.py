@@ -1,7 +1,4 @@
-"""The one list of methods, and which of them suits a problem.
-
-A method is one file, one entry here, and a line of `suited`.
-"""
+"""The one list of methods, and which of them suits a problem."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ from .descent import Descent
 from .proximal import Proximal
 from .qp import QP
 
-# Methods of version 0.2, and the name that says today what each did.
+# Methods of version 0.2, and what they are called today.
 OLD = dict.fromkeys(("newton", "quasi-newton", "pair-newton", "tail-newton"), "descent")
 
 # How each method is made, from the tolerance and the seconds.

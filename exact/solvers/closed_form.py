@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import scipy.linalg
@@ -25,21 +25,17 @@ class SquaredLossSolver(Solver):
     least squares for few listed pairs, the descent where the matrix would be large."""
 
     tol: float = 1e-9
-    dense_limit: int = 2000
-
-    name: ClassVar[str] = "closed-form"
+    name = "closed-form"
 
     def check(self, problem: Problem) -> None:
-        """Raise `InputError` if the loss is not the square or the space has no rows."""
         if problem.loss != SQUARE or problem.space.held is None:
             raise InputError("the closed form is for the square loss on rows")
 
     def run(self, problem: Problem, recorder: Recorder) -> Status | None:
-        """Solve the system in the form that suits the pairs and the coordinates."""
         space: Any = problem.space.held
         dim, pairs = space.dim, problem.pairs
-        if dim <= self.dense_limit and isinstance(pairs, AllPairs):
-            found = moments(space, problem.pairs.positive, pairs)
+        if dim <= 2000 and isinstance(pairs, AllPairs):  # the matrix is formed
+            found = moments(space, pairs.positive, pairs)
             matrix, right = 2 * found.M + problem.lam * np.eye(dim), 2 * found.delta
             try:
                 w = scipy.linalg.cho_solve(scipy.linalg.cho_factor(matrix), right)

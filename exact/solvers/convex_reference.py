@@ -1,14 +1,14 @@
 """The optimum of a convex problem with the square loss, by scikit-learn and scipy, with its gap.
 
-The reference for SPAM, SOLAM and FSAUC. The matrix A of `convex_square` is formed, so it is for
-data whose n d, or d^2, numbers can be held; the gap comes from `ConvexSquare`, which shares
-nothing with the solver.
+The reference for SPAM, SOLAM and FSAUC, from the moments; `ConvexSquare`, which judges it, shares
+nothing with it.
 """
 
 from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.linalg
@@ -42,16 +42,16 @@ def convex_reference(
     ----------
     problem : ConvexSquare
     tol : float
-        Tolerance of coordinate descent.
+        Of coordinate descent.
     max_iter : int
-        The most passes of coordinate descent.
+        Passes of coordinate descent, at most.
 
     Raises
     ------
     TooLargeError
-        With more than 5000 features.
+        With more than 5000 features, as M is formed.
     """
-    if problem.loss.dim > 5000:  # a d x d matrix is formed
+    if problem.loss.dim > 5000:
         raise TooLargeError(f"{problem.loss.dim} features, more than 5000: take an online method")
     M, delta = row_moments(problem.loss).M, problem.loss.delta
     if problem.ball == "l1":
@@ -59,15 +59,13 @@ def convex_reference(
     elif problem.ball == "l2" or problem.l1 == 0:
         w = _l2(M, delta, problem.loss.lam, problem.radius)
     else:
-        w = _elastic(M, delta, problem, tol, max_iter)
+        w = _elastic(M, delta, problem, tol=tol, max_iter=max_iter)
     return ConvexReference(w, problem.value(w), problem.gap(w))
 
 
-def _elastic(
-    M: np.ndarray, delta: np.ndarray, problem: ConvexSquare, tol: float, max_iter: int
-) -> np.ndarray:
+def _elastic(M: np.ndarray, delta: np.ndarray, problem: ConvexSquare, **stop: Any) -> np.ndarray:
     """Coordinate descent on (1/2) w'M w - delta'w + l1/2 |w|_1 + l2/4 |w|^2, half the problem."""
-    strength = problem.l1 / 2 + problem.loss.lam / 2
+    total = problem.l1 + problem.loss.lam
     # A factor of M with as many rows as columns: the path takes a design matrix next to its Gram.
     size, basis = scipy.linalg.eigh(M)
     root = np.sqrt(np.maximum(size, 0.0))
@@ -78,12 +76,7 @@ def _elastic(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the gap says it better
         _, path, *_ = enet_path(
-            design * scale,
-            target * scale,
-            l1_ratio=problem.l1 / (problem.l1 + problem.loss.lam),
-            alphas=[strength],
-            tol=tol,
-            max_iter=max_iter,
+            design * scale, target * scale, l1_ratio=problem.l1 / total, alphas=[total / 2], **stop
         )
     return np.asarray(path)[:, 0]
 

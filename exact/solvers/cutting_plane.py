@@ -5,17 +5,7 @@ of planes proves a lower bound, since any combination of minorants is one, and i
 
     f = sum_k theta_k pull(c_k) / lam
 
-is where its maximum plus the ridge is least:
-
-    try the hard-margin point, which may be the optimum already
-    for every cut:
-        add the plane of the last point
-        theta = the best combination of the planes;  target = its function
-        best = the best point on the way from the best one to target
-        the next cut is at best; now and then, and where best has not moved, nearer to target
-        every sixty cuts: forget idle planes, and let `ActivePairs` try to finish; stalled if the
-            gap has hardly fallen
-
+is where its maximum plus the ridge is least. The next cut is at the best point on the way there.
 Scores along the way are combinations of scores that are known, so that a cut takes one product to
 add it and, over rows, one for the target. The line search keeps the primal from jumping about.
 """
@@ -24,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -47,17 +37,14 @@ class CuttingPlane(Solver):
     tol: float = 1e-9
     max_iter: int = 1000
     max_time: float | None = None
-
-    name: ClassVar[str] = "cutting-plane"
+    name = "cutting-plane"
 
     def check(self, problem: Problem) -> None:
-        """Raise `InputError` unless it is the hinge or partial AUC with the ridge."""
-        _ = problem.lam
+        _ = problem.lam  # refuses other penalties than the ridge
         if not isinstance(problem.risk, Tail) and problem.loss != HINGE:
             raise InputError(f"cutting planes solve the hinge, not {problem.loss.name}")
 
     def run(self, problem: Problem, recorder: Recorder) -> Status | None:
-        """Improve on the recorder's best point; return why it stopped."""
         if not isinstance(problem.risk, Tail):
             offer_hard_margin(problem, recorder)
             if recorder.near(INSIDE * self.tol):
@@ -77,7 +64,6 @@ class Place:
 
     @classmethod
     def of(cls, problem: Problem, f: np.ndarray, scores: np.ndarray, norm2: float) -> Place:
-        """Return the place of a function with these scores and norm."""
         sums = problem.sums(scores)
         return cls(f, scores, norm2, sums, float(sums.value + problem.lam / 2 * norm2))
 
@@ -95,20 +81,16 @@ class Cuts:
     def add(self, place: Place) -> None:
         """Add the plane at a place, unless it is too steep."""
         f, size = self.functions.pull(place.sums.c), self.size
-        # 1e60: steeper planes are of no use, and their squares may overflow
-        if not float(np.abs(f).max(initial=0.0)) <= 1e60:
+        if not float(np.abs(f).max(initial=0.0)) <= 1e60:  # of no use, and squares may overflow
             return
         if size == len(self.held):
             self.held = np.concatenate([self.held, np.zeros_like(self.held)])
         self.held[size], self.size = f, size + 1
-        gram = np.empty((size + 1, size + 1))
-        gram[:size, :size] = self.gram
         # Divided by lam, so that half the quadratic form in the weights is their penalty.
-        products = self.functions.products(self.held[: size + 1], f)
-        gram[size] = gram[:, size] = products / self.problem.lam
-        self.gram = gram
-        # What the plane is made of: alpha of listed pairs, row weights, or the scores.
-        made = place.scores
+        products = self.functions.products(self.held[: size + 1], f) / self.problem.lam
+        self.gram = np.pad(self.gram, (0, 1))
+        self.gram[size] = self.gram[:, size] = products
+        made = place.scores  # or alpha of listed pairs, or row weights
         pairs = None if isinstance(self.problem.risk, Tail) else self.problem.pairs
         if isinstance(pairs, PairList):
             made = self.problem.loss.alpha(pairs.margins(place.scores)) > 0
@@ -130,8 +112,7 @@ class Cuts:
 
     @property
     def full(self) -> bool:
-        """Whether the planes take more memory than they should."""
-        # 2**27: row weights of cuts (1 GB) beyond which those out of use go at once
+        """Whether the row weights of all planes take more than 1 GB."""
         return self.size * self.problem.n > 2**27
 
     def drop_idle(self) -> None:
@@ -164,7 +145,7 @@ def combined(problem: Problem, parts: list[tuple[float, np.ndarray]]) -> Proof:
 
 
 class _Run:
-    """One run: the cuts, the best place, and what it has gained."""
+    """One run: the cuts, and the best place."""
 
     def __init__(self, solver: CuttingPlane, problem: Problem, recorder: Recorder):
         self.solver, self.problem, self.recorder = solver, problem, recorder
@@ -179,8 +160,7 @@ class _Run:
         w, functions = self.recorder.best_w, self.functions
         assert w is not None
         f = functions.of(w)
-        # At zero, where most runs begin, scores take no product with the data.
-        scores = functions.scores(f) if w.any() else np.zeros(self.problem.n)
+        scores = functions.scores(f) if w.any() else np.zeros(self.problem.n)  # no product
         return Place.of(self.problem, f, scores, max(functions.inner(f, f), 0.0))
 
     def run(self) -> Status | None:
@@ -206,9 +186,7 @@ class _Run:
                 if recorder.near(self.finish_at) or recorder.gap <= recorder.best_primal:
                     # 12: rounds of `ActivePairs` in one try
                     reason = ActivePairs(solver.tol, max_rounds=12).run(self.problem, recorder)
-                    if recorder.near(self.finish_at):
-                        # 0.1, 10.0: after a failed try the gap must fall to this share, or to so
-                        # many tol
+                    if recorder.near(self.finish_at):  # the next try is at a tenth of it
                         self.finish_at = max(0.1 * self.finish_at, 10.0 * solver.tol)
                     if recorder.best_w is not self.best.f:  # a better point, to go on from
                         self.best = self._recorded()
@@ -220,7 +198,8 @@ class _Run:
         return Status.ITERATION_LIMIT
 
     def _improved(self, point: Place, k: int) -> Place:
-        """Cut at `point`, offer what follows, and return the place of the next cut."""
+        """Cut at `point`, offer what follows, and return the place of the next cut: best, or nearer
+        to the target, now and then and where best has not moved and its plane is held already."""
         recorder, cuts = self.recorder, self.cuts
         cuts.add(point)
         f, norm2, dual = cuts.combine(recorder.gap, recorder.best_primal)
@@ -238,7 +217,6 @@ class _Run:
         )  # fmt: skip
 
         def at(t: float) -> tuple[np.ndarray, np.ndarray, float]:
-            """The function, its scores and its norm at a share of the way."""
             if t == 1.0:
                 return f, scores, norm2
             length = max(start.norm2 + 2 * t * cross + t**2 * length2, 0.0)
@@ -247,9 +225,7 @@ class _Run:
         if share > 0:
             self.best = Place(*at(share), sums, primal)
             recorder.offer(self.functions.weights(self.best.f), primal)
-        # The plane at a best point that has not moved is in the bundle already.
-        # Every third cut is a tenth of the way from best to target, or less where F overflows.
-        t = 0.9 * share + 0.1
+        t = 0.9 * share + 0.1  # a tenth of the way from best to target, less where F overflows
         while share == 0 or k % 3 == 0:
             try:
                 return Place.of(self.problem, *at(t))

@@ -2,14 +2,7 @@
 
 Near the optimum only about as many pairs as there are coordinates sit on the margin. A window
 |z| < h around it carries all that is still open, and is small enough to list; the others keep alpha
-in {0, 1}. Each round is judged by the sums over ALL pairs.
-
-    until the gap is inside the tolerance:
-        open the window: the pairs nearest the margin at the best point, `limit` of them at most
-        if there is none (ties): widen the limit
-        alpha, target = the optimum over the window, from the multipliers of the one before
-        offer alpha's dual point, and the best point on the way to target
-        if a round gained little: widen the limit; if three did and it is widest: stalled
+in {0, 1}. Each round is judged by the sums over ALL pairs; one that gains little widens the window.
 
 Over the open pairs k = (i, j) with weights c_k and d_k = x_i - x_j,
 
@@ -31,7 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, cast
+from typing import Any, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -48,14 +41,15 @@ from ..problem.risk import Alpha, Minorant
 from ..tools.rounding import running_sum
 
 MOST = 200_000  # pairs in the first window, of 100 a coordinate and 1000 at least
-STEPS = 100  # Newton steps between two changes of multipliers
 EXPENSIVE = 1e9  # operations from which conjugate gradients are tried before a matrix is formed
 RIDGES = (1.0, 0.1, 1e-2, 1e-3, 1e-5, 1e-8, 0.0)  # with fewer coordinates the first is singular
 SLACK = 1e-12  # conditions may be broken by so much of their scale: rounding
 
+Listed = tuple[np.ndarray, np.ndarray, np.ndarray]  # rows i and j of pairs, and their weights
 
-def listed_pairs(problem: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """Return rows i, j and weights of pairs that are listed, or can be; None for other pairs."""
+
+def listed_pairs(problem: Problem) -> Listed | None:
+    """Return the pairs that are listed, or can be; None for others."""
     pairs = problem.pairs
     if isinstance(pairs, PairList):
         return pairs.i, pairs.j, pairs.c
@@ -91,12 +85,9 @@ def clipped_minorant(problem: Problem, c: np.ndarray) -> Minorant:
 
 
 def open_window(
-    problem: Problem,
-    scores: np.ndarray,
-    limit: int,
-    half: float = np.inf,
-    listed: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None,
-) -> Window | None:
+    problem: Problem, scores: np.ndarray, limit: int, half: float = np.inf,
+    listed: Listed | None = None,
+) -> Window | None:  # fmt: skip
     """Return the widest window |z| < half with at most `limit` pairs; `listed` are all pairs. None
     where more than `limit` of all pairs of two classes are tied at the margin itself. Of listed
     pairs some of those that tie are taken."""
@@ -113,16 +104,13 @@ def open_window(
         mass, n = c * alpha, problem.n
         frozen = np.bincount(i, mass, n) - np.bincount(j, mass, n)
         return Window(i[chosen], j[chosen], c[chosen], frozen, chosen, alpha)
-    positive = problem.pairs.positive
-    a, b_weight = problem.pairs.normalised()
-    # Rows without weight have no pairs.
-    rows_pos, rows_neg = np.flatnonzero(positive)[a > 0], np.flatnonzero(~positive)[b_weight > 0]
-    a, b_weight = a[a > 0], b_weight[b_weight > 0]
-    # In the order of their scores searches stay in the cache, and the pairs come out in order.
-    by_t = np.argsort(scores[rows_pos], kind="stable")
-    by_b = np.argsort(scores[rows_neg], kind="stable")
-    rows_pos, a = rows_pos[by_t], a[by_t]
-    rows_neg, b_weight = rows_neg[by_b], b_weight[by_b]
+    sides = []
+    for rows, weight in zip(problem.pairs.places, problem.pairs.normalised(), strict=True):
+        rows, weight = rows[weight > 0], weight[weight > 0]  # rows without weight have no pairs
+        # In the order of their scores searches stay in the cache, and the pairs come out in order.
+        order = np.argsort(scores[rows], kind="stable")
+        sides.append((rows[order], weight[order]))
+    (rows_pos, a), (rows_neg, b_weight) = sides
     t, b = scores[rows_pos] - 1.0, scores[rows_neg]
     width = _half_width(t, b, limit, half)
     if width is None:
@@ -180,7 +168,6 @@ class WindowPoint:
 
     @property
     def gap(self) -> float:
-        """How far w and b are from the window's optimum, both together."""
         return self.bias + self.residual
 
 
@@ -197,7 +184,6 @@ class OpenPairs:
 
     @classmethod
     def of(cls, problem: Problem, window: Window) -> OpenPairs:
-        """Return the problem of a window."""
         space: Any = problem.space.held
         seen = np.zeros(space.n, dtype=bool)
         seen[window.i] = seen[window.j] = True
@@ -225,19 +211,17 @@ class OpenPairs:
         residual = float(gradient @ gradient) / (2 * self.lam)
         return WindowPoint(w, b, z, gradient, float(bias), residual)
 
-    def length(
-        self, point: WindowPoint, alpha: np.ndarray, sigma: float, step: np.ndarray
-    ) -> float:
+    def length(self, here: WindowPoint, alpha: np.ndarray, sigma: float, step: np.ndarray) -> float:
         """Return a length at which the slope along `step` has fallen to a tenth of what it was."""
         change = self.differences(self.rows @ step)
-        along = self.lam * float(point.w @ step) - float(self.fixed @ step)
+        along = self.lam * float(here.w @ step) - float(self.fixed @ step)
         square = self.lam * float(step @ step)
 
         def slope(t: float) -> float:
-            b = np.minimum(np.maximum(alpha + (point.z - t * change) / sigma, 0.0), 1.0)
+            b = np.minimum(np.maximum(alpha + (here.z - t * change) / sigma, 0.0), 1.0)
             return along + t * square - float((self.c * change) @ b)
 
-        return root_of_slope(slope, float(point.gradient @ step), 0.1, 60)
+        return root_of_slope(slope, float(here.gradient @ step), 0.1, 60)
 
     def solve(self, active: np.ndarray, sigma: float, r: np.ndarray) -> np.ndarray:
         """Return p (dim,) with (lam I + sum over active pairs of c_k / sigma d_k d_k') p = r."""
@@ -309,19 +293,15 @@ class OpenPairs:
 
 
 def solve_window(
-    pairs: OpenPairs,
-    w: np.ndarray,
-    alpha: np.ndarray,
-    sigma: float,
-    target: float,
+    pairs: OpenPairs, w: np.ndarray, alpha: np.ndarray, sigma: float, target: float,
     stop: Callable[[], bool] = lambda: False,
-) -> WindowPoint:
+) -> WindowPoint:  # fmt: skip
     """Return a point whose window gap is at most `target`, or the best one found."""
     best, idle = pairs.at(w, alpha, sigma), Idle(STALL.window)
     idle.after(best.gap)
     for _ in range(60):  # changes of multipliers at most
         point = pairs.at(w, alpha, sigma)
-        for _ in range(STEPS):
+        for _ in range(100):  # Newton steps between two changes of multipliers
             # 0.1: a smooth problem is solved to this share of the bias, or of the target
             if point.residual <= 0.1 * max(point.bias, target) or stop():
                 break
@@ -354,18 +334,15 @@ class ActivePairs(Solver):
     largest: int = 2_000_000  # pairs that a window never exceeds by itself
     max_rounds: int = 40
     max_time: float | None = None
-
-    name: ClassVar[str] = "active-pairs"
+    name = "active-pairs"
 
     def check(self, problem: Problem) -> None:
-        """Raise `InputError` if the loss is not the hinge or the space has no rows."""
         if problem.loss != HINGE:
             raise InputError(f"active pairs solve the hinge, not {problem.loss.name}")
         if problem.space.held is None:
             raise InputError("active pairs need rows: factor the kernel first")
 
     def run(self, problem: Problem, recorder: Recorder) -> Status | None:
-        """Improve on the recorder's best point; return why it stopped."""
         run = _Run(self, problem, recorder)
         # Of ordered pairs only few are listed: there smoothing stalls, as a handful decide all.
         if run.listed is None and not isinstance(problem.pairs, AllPairs):
@@ -385,7 +362,6 @@ class _Run:
         self.keys, self.alpha = np.zeros(0, dtype=np.int64), np.zeros(0)  # of the last window
 
     def run(self) -> Status | None:
-        """Solve over window after window; return why it stopped, None for a gap that will do."""
         recorder, near, idle = self.recorder, INSIDE * self.solver.tol, Idle(STALL.finish)
         idle.after(recorder.gap)
         for _ in range(self.solver.max_rounds):
@@ -412,15 +388,12 @@ class _Run:
 
     def _widen(self) -> bool:
         """Make room for more pairs; return whether there is any."""
-        self.half = np.inf
-        grown = self.limit < self.top
-        # 4: factor by which a window that gains little may grow
-        self.limit = min(4 * self.limit, self.top)
+        grown, self.half = self.limit < self.top, np.inf
+        self.limit = min(4 * self.limit, self.top)  # 4: most that a window grows at a time
         return grown
 
     def _round(self) -> bool:
-        """Open a window, solve over it, and offer its dual point and the best point on the way to
-        its optimum. Return whether there was a window."""
+        """Offer what a window's optimum gives; return whether there was a window."""
         problem, recorder, space = self.problem, self.recorder, self.problem.space
         w: Any = recorder.best_w
         scores = space.scores(w)
@@ -438,7 +411,7 @@ class _Run:
         z = 1.0 - (scores[window.i] - scores[window.j])
         # 1e-9: shortfalls below this count as this: the width must be above zero
         half = max(float(np.abs(z).max()), 1e-9)
-        sigma = 2.0 * half  # at 0.5 + z / sigma no slope of the window is cut off
+        sigma = 2.0 * half  # no slope of the window is cut off
         alpha, keys = np.clip(0.5 + z / sigma, 0.0, 1.0), window.chosen
         if keys is None:  # a number for each pair, the same in every window
             keys = window.i.astype(np.int64) * window.frozen.size + window.j
@@ -459,7 +432,6 @@ class _Run:
         witness = window.witness(problem, point.b)
         dual = dual_value(problem, witness).value
         found, primal = target, problem.objective(target)
-        # Where the target itself will do, no better point on the way is looked for.
         if not primal - dual <= INSIDE * self.solver.tol * primal:
             found, primal = best_on_segment(problem, w, scores, target, self.late)
         # Steps shrink from round to round: the next window is bounded by this one.
@@ -517,19 +489,18 @@ def hard_marginals(
         return None
     # In units of the mean diagonal, which makes ridges and SLACK relative.
     signed = K * (sign[:, None] * sign[None, :]) / unit
-    free, x = np.ones(n, dtype=bool), None
+    free, x = np.ones(n, dtype=bool), np.zeros(n)
     for ridge in ridges:
         signed.flat[:: n + 1] = K.diagonal() / unit + ridge
         x = _pivoted(signed, sign, free)
         if x is None:
             return None
-    return None if x is None else x / unit
+    return x / unit
 
 
 def _pivoted(signed: np.ndarray, sign: np.ndarray, free: np.ndarray) -> np.ndarray | None:
     """Return x (n,), >= 0, that meets the conditions, or None; `free` is the guess and changes."""
-    positive = sign > 0
-    idle = Idle(STALL.pivots)
+    positive, idle = sign > 0, Idle(STALL.pivots)
     for _ in range(60):  # the most guesses; runs that succeed need about five
         # x and the threshold t for which the free rows all have their margin, others x = 0.
         at = np.flatnonzero(free)
@@ -553,8 +524,7 @@ def _pivoted(signed: np.ndarray, sign: np.ndarray, free: np.ndarray) -> np.ndarr
             return np.maximum(x, 0.0)
         idle.after(count)
         if idle.rounds > STALL.pivots.patience:
-            # Only the last one moves. Rounds that move one row, always the last, cannot go in
-            # circles (Murty's rule).
+            # Rounds that move one row, always the last, cannot go in circles (Murty's rule).
             broken[: np.flatnonzero(broken)[-1]] = False
         free ^= broken
         # With free rows in one class only, sum y c = 0 would leave nothing but c = 0.

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
+from typing import NamedTuple
 
 import numpy as np
 
@@ -38,16 +38,13 @@ class Proximal(Solver):
     tol: float = 1e-9
     max_iter: int = 50_000
     max_time: float | None = None
-
-    name: ClassVar[str] = "proximal"
+    name = "proximal"
 
     def check(self, problem: Problem) -> None:
-        """Raise `InputError` unless the space has rows."""
         if problem.space.held is None:
             raise InputError("the proximal method needs rows: factor the kernel first")
 
     def run(self, problem: Problem, recorder: Recorder) -> Status | None:
-        """Improve on `recorder.w0`."""
         assert recorder.w0 is not None
         kinked = not np.isfinite(problem.risk.smoothness)
         x = y = recorder.w0 if recorder.best_w is None else recorder.best_w
@@ -101,8 +98,7 @@ class Proximal(Solver):
         return Status.ITERATION_LIMIT
 
 
-@dataclass(frozen=True, eq=False)
-class Evaluated:
+class Evaluated(NamedTuple):
     """What one evaluation at `w` tells: the pull of the slopes, and both bounds. Where the loss
     overflows `primal` is infinite, and nothing else is known."""
 

@@ -1,8 +1,7 @@
 """The ROC-SVM dual as a quadratic program: as printed for teaching, lifted and sparse for use.
 
-This is the one file that writes all pairs down. Each form raises `TooLargeError` above its limit of
-pairs; the message names a method without one. Both are stated in CVXPY, which reaches the solvers.
-No solver's status is believed: alpha is clipped into its box and the gap is computed anew.
+This is the one file that writes all pairs down, up to a limit of each form. No solver's status is
+believed: alpha is clipped into its box and the gap is computed anew.
 """
 
 from __future__ import annotations
@@ -29,9 +28,7 @@ from .finish import ActivePairs, clipped_minorant
 
 LIMITS = {"teaching": 5_000, "lifted": 200_000}  # pairs: the first writes every difference down
 ALONE = threading.Lock()  # solvers that handle interrupts put back each other's handler
-
-# The solvers, and their names for tolerances.
-BACKENDS = {
+BACKENDS = {  # the solvers, and their names for tolerances
     "CLARABEL": ("tol_gap_abs", "tol_gap_rel", "tol_feas"),
     "OSQP": ("eps_abs", "eps_rel"),
     "ECOS": ("abstol", "reltol", "feastol"),
@@ -56,11 +53,9 @@ class QP(Solver):
 
     @property
     def method(self) -> str:
-        """The form and the backend."""
         return f"{self.form}-{self.backend.lower()}"
 
     def check(self, problem: Problem) -> None:
-        """Raise `InputError` for another loss or space, `TooLargeError` for too many pairs."""
         if problem.loss != HINGE:
             raise InputError(f"the QP forms are for the hinge, not {problem.loss.name}")
         if self.form == "lifted" and problem.space.held is None:
@@ -75,10 +70,8 @@ class QP(Solver):
             )
 
     def run(self, problem: Problem, recorder: Recorder) -> Status | None:
-        """Solve the QP; the start is only a point to compare with."""
         listed = enumerate_pairs(problem.pairs)
-        # alpha = 1 is feasible for any data. Its F is a guess of the optimum, which scales the
-        # program.
+        # alpha = 1 is feasible for any data; its F is a guess of the optimum, which scales the QP.
         _offer(problem, listed, np.ones(listed.i.size), recorder)
         if not recorder.out_of_time:
             made = teaching_dual if self.form == "teaching" else lifted_dual
@@ -91,9 +84,7 @@ class QP(Solver):
             return ActivePairs(tol=self.tol).run(problem, recorder)
         return Status.TIME_LIMIT if recorder.out_of_time else None
 
-    def _solved(
-        self, program: Any, variable: Any, box: Any, recorder: Recorder
-    ) -> np.ndarray | None:
+    def _solved(self, program: Any, variable: Any, box: Any, recorder: Recorder) -> Any:
         """Return the variable in units of its box after solving, or None where there is none."""
         import cvxpy as cp
 
@@ -124,8 +115,7 @@ class QP(Solver):
 def hand_on_interrupt(backend: str, answer: Any) -> None:
     """Raise KeyboardInterrupt if the solver swallowed one."""
     stopped = backend == "OSQP" and answer.info.status == "interrupted"
-    # ECOS's exit flag after an interrupt is -4.
-    stopped |= backend == "ECOS" and answer["info"]["exitFlag"] == -4
+    stopped |= backend == "ECOS" and answer["info"]["exitFlag"] == -4  # after an interrupt
     if stopped:
         handler = signal.getsignal(signal.SIGINT)
         if callable(handler) and threading.current_thread() is threading.main_thread():
@@ -137,11 +127,9 @@ def enumerate_pairs(pairs: AllPairs | PairList) -> PairList:
     """Return all pairs as a list: [SAUC, eq. (10)]'s vec(alpha), positive row by positive row."""
     if isinstance(pairs, PairList):
         return pairs
-    a, b = pairs.sides
     rows_pos, rows_neg = pairs.places
-    i = np.repeat(rows_pos, rows_neg.size)
-    j = np.tile(rows_neg, rows_pos.size)
-    return PairList(i, j, np.outer(a, b).ravel(), pairs.positive)
+    i, j = np.repeat(rows_pos, rows_neg.size), np.tile(rows_neg, rows_pos.size)
+    return PairList(i, j, np.outer(*pairs.sides).ravel(), pairs.positive)
 
 
 def teaching_dual(problem: Problem, listed: PairList, unit: float) -> tuple[Any, Any, np.ndarray]:
@@ -151,10 +139,8 @@ def teaching_dual(problem: Problem, listed: PairList, unit: float) -> tuple[Any,
 
     with d_k = x_i - x_j the k-th pair difference and C_k = c_k / lam (all pairs: C = 1 / (lam N)).
     Over a `Gram` space the inner products are those of its kernel; with the deformed kernel of
-    `structured.deformed_gram` this is SAUC-SVM's dual.
-
-    Differs from the paper: 1. k(x_i - x_j, x_u - x_v) is right for the linear kernel only; the
-    right inner product has four terms.
+    `structured.deformed_gram` this is SAUC-SVM's dual. Differs from the paper: 1. k(x_i - x_j, x_u
+    - x_v) is right for the linear kernel only; the right inner product has four terms.
     """
     import cvxpy as cp
 
@@ -178,16 +164,14 @@ def lifted_dual(problem: Problem, listed: PairList, unit: float) -> tuple[Any, A
     """
     import cvxpy as cp
 
-    # 1e-300: the lifted form is divided by F, or by this where F is zero
     space: Any = problem.space.held
-    m, primal = listed.i.size, max(unit, 1e-300)
+    m, primal = listed.i.size, max(unit, 1e-300)  # F may be zero
     touched, place = np.unique(np.concatenate([listed.i, listed.j]), return_inverse=True)
     ratio = listed.c / float(listed.c.max())
     # The most that the pairs of one row can carry: divided by it marginals are of order one.
     spread = max(float(np.bincount(place, weights=np.tile(ratio, 2)).max()), 1.0)
     signs = np.concatenate([ratio, -ratio]) / spread
-    pair = np.tile(np.arange(m), 2)
-    incidence = sp.csr_matrix((signs, (place, pair)), shape=(touched.size, m))
+    incidence = sp.csr_matrix((signs, (place, np.tile(np.arange(m), 2))), shape=(touched.size, m))
     gain = float(listed.c.max()) * spread / np.sqrt(problem.lam * primal)
     rows = sp.csr_matrix(space.rows(touched).T * gain)
     alpha, u, v = cp.Variable(m), cp.Variable(touched.size), cp.Variable(space.dim)
@@ -200,11 +184,8 @@ def lifted_dual(problem: Problem, listed: PairList, unit: float) -> tuple[Any, A
 
 def _offer(problem: Problem, listed: PairList, alpha: np.ndarray, recorder: Recorder) -> None:
     """Offer the primal and dual points of `alpha` to the recorder."""
-    c = listed.marginals(alpha)
-    if isinstance(problem.pairs, PairList):
-        witness = problem.risk.minorant(Alpha(alpha))
-    else:
-        witness = clipped_minorant(problem, c)
+    c, given = listed.marginals(alpha), isinstance(problem.pairs, PairList)
+    witness = problem.risk.minorant(Alpha(alpha)) if given else clipped_minorant(problem, c)
     # At the optimum w is the pull over lam; until then the way there has a better point.
     target = problem.space.pull(c) / problem.lam
     start: Any = recorder.best_w
