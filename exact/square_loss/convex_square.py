@@ -2,9 +2,9 @@
 
     minimise F(w) + l1 |w|_1 + l2/2 |w|^2,     or     minimise F(w) over a ball |w| <= radius,
 
-F the mean of (1 - w'(x_i - x_j))^2 over all positive-negative pairs, l2 the `lam` of the loss.
-These are what SPAM, SOLAM and FSAUC solve. F(w) = |A w - t|^2 with one row of A for each row of
-the data and one for delta, so a multiple 2 s (A w - t) of the residual is a point of the dual
+F the mean of (1 - w'(x_i - x_j))^2 over all positive-negative pairs, l2 the `lam` of the loss. As
+F(w) = |A w - t|^2 with one row of A for each row of the data and one for delta, a multiple
+2 s (A w - t) of the residual is a point of the dual
 
     D(s) = 2 s (1 - w'delta) - s^2 F(w) - conjugate of the penalty at - s gradient F(w),
 
@@ -79,10 +79,8 @@ class ConvexSquare:
         return self.judged(w).lower
 
     def gap(self, w: np.ndarray) -> float:
-        """Return how far `value(w)` is from the optimum, at most; inf outside the ball.
-
-        Rounding is included, for the rows as `loss` has them.
-        """
+        """Return how far `value(w)` is from the optimum, at most; inf outside the ball. Rounding is
+        included, for the rows as `loss` has them."""
         return self.judged(w).gap
 
     def judged(self, w: np.ndarray) -> Judged:
@@ -90,20 +88,18 @@ class ConvexSquare:
         parts = square_parts(self.loss, w)
         penalty = self.l1 * float(np.abs(w).sum()) + self.loss.lam / 2 * float(w @ w)
         error = parts.square_error + gamma(w.size + 8) * (penalty + parts.square)
-        lower = self._lower_bound(parts)
-        return Judged(parts.square + penalty, error + self._outside(w), lower)
+        return Judged(parts.square + penalty, error + self._outside(w), self._lower_bound(parts))
 
     @property
     def in_words(self) -> str:
-        """The objective and the weights that are allowed, in words."""
+        """The problem, in words."""
         mean = "the mean square loss over all pairs"
         if self.ball != "none":
             norm = "|w|_1" if self.ball == "l1" else "|w|"
             return f"{mean} among the weights with {norm} <= {float(self.radius)!r}"
-        names = {"|w|_1": self.l1, "|w|^2 / 2": float(self.loss.lam)}
-        return " + ".join(
-            [mean, *(f"{float(size)!r} {name}" for name, size in names.items() if size)]
-        )
+        names = {"|w|_1": self.l1, "|w|^2 / 2": self.loss.lam}
+        penalties = (f"{float(size)!r} {name}" for name, size in names.items() if size)
+        return " + ".join([mean, *penalties])
 
     def _outside(self, w: np.ndarray) -> float:
         """Return by how much the objective may rise until `w` is in the ball: 0, tiny, or inf.

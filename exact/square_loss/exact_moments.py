@@ -6,14 +6,14 @@ P the class sums of a x and of a x x',
     Sigma_int = A-^2 (A+ P+ - s+ s+') + A+^2 (A- P- - s- s-'),    delta_int = A- s+ - A+ s-
 
 are the moments of `row_average.py` times (A+ A-)^2 and A+ A-, each feature in units of a power of
-two. Elimination without fractions (Bareiss) gives q_S as a quotient of two determinants.
+two. Elimination gives q_S as a quotient of two determinants.
 """
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,8 +22,7 @@ from ..tools.arrays import check_number
 from ..tools.rounding import power_of_two, whole_numbers_of
 
 
-@dataclass(frozen=True, eq=False)
-class ExactOptimum:
+class ExactOptimum(NamedTuple):
     """F*(S) as a fraction, whether a feature is redundant in S, and a minimiser (s,) or None."""
 
     value: Fraction
@@ -65,10 +64,7 @@ class ExactMoments:
     def optimum(self, support: np.ndarray, upper: float = np.inf) -> ExactOptimum:
         """Return F*(S) = 1 / (1 + q_S), and a minimiser where that is below `upper`."""
         S = [int(j) for j in support]
-        delta = [self._delta(j) for j in S]
-        rows = [[self._sigma(i, j) for j in S] + [delta[a]] for a, i in enumerate(S)]
-        rows.append([*delta, 0])
-        kept, last, escaping = _eliminate(rows)
+        rows, kept, last, escaping = self._eliminate(S, [self._delta(j) for j in S])
         q = None if escaping is not None else Fraction(-rows[-1][-1], last)
         value = Fraction(0) if q is None else 1 / (1 + q)
         w = self._weights_on(S, kept, escaping, value) if value < upper else None
@@ -76,16 +72,11 @@ class ExactMoments:
 
     def value(self, w: np.ndarray) -> Fraction:
         """Return F at the floats w (d,)."""
-        S = [int(j) for j in np.flatnonzero(w)]
-        whole = self._totals[0] * self._totals[1]
-        z = [Fraction(w[j]) * power_of_two(self._column(j)[0]) / whole for j in S]
-        spread = sum(
-            (2 if b > a else 1) * z[a] * z[b] * self._sigma(S[a], S[b])
-            for a in range(len(S))
-            for b in range(a, len(S))
-        )
-        line = sum((x * self._delta(j) for x, j in zip(z, S, strict=True)), Fraction(0))
-        return Fraction(spread) + (1 - line) ** 2
+        S, whole = map(int, np.flatnonzero(w)), self._totals[0] * self._totals[1]
+        z = {j: Fraction(w[j]) * power_of_two(self._column(j)[0]) / whole for j in S}
+        spread = sum(x * sum(y * self._sigma(i, j) for j, y in z.items()) for i, x in z.items())
+        line = sum((x * self._delta(j) for j, x in z.items()), Fraction(0))
+        return spread + (1 - line) ** 2
 
     def _weights_on(
         self, S: list[int], kept: list[int], escaping: int | None, value: Fraction
@@ -110,15 +101,35 @@ class ExactMoments:
 
     def _solve(self, basis: list[int], right: list[int]) -> list[Fraction]:
         """Return Sigma_int^-1 right on independent features."""
-        s = len(basis)
-        rows = [[self._sigma(i, j) for j in basis] + [right[a]] for a, i in enumerate(basis)]
-        rows.append([*right, 0])
-        _eliminate(rows)
+        s, (rows, *_) = len(basis), self._eliminate(basis, right)
         x = [Fraction(0)] * s
         for a in range(s - 1, -1, -1):
             rest = rows[a][s] - sum(rows[a][b] * x[b] for b in range(a + 1, s))
             x[a] = Fraction(rest) / rows[a][a]
         return x
+
+    def _eliminate(
+        self, S: list[int], right: list[int]
+    ) -> tuple[list[list[int]], list[int], int, int | None]:
+        """Eliminate Sigma_int with a border, without fractions (Bareiss). Return the rows, the
+        pivots' places, the last pivot, and the first place where the border is out of range."""
+        rows = [[*(self._sigma(i, j) for j in S), x] for i, x in zip(S, right, strict=True)]
+        rows.append([*right, 0])
+        s, last, kept = len(S), 1, []
+        for p in range(s):
+            pivot = rows[p][p]
+            if pivot == 0:  # then the rest of the row is zero, as the matrix is semidefinite
+                if rows[p][s] != 0:
+                    return rows, kept, last, p
+                continue
+            for i in range(p + 1, s + 1):
+                factor = rows[i][p]
+                for j in range(i, s + 1):
+                    rows[i][j] = (pivot * rows[i][j] - factor * rows[p][j]) // last
+                    rows[j][i] = rows[i][j]
+            last = pivot
+            kept.append(p)
+        return rows, kept, last, None
 
     def _column(self, j: int) -> tuple:
         """Return the power of two of a column, and of each class x, a x and the sum of a x."""
@@ -153,23 +164,3 @@ class ExactMoments:
                 total += int(self.lam * (A[0] * A[1]) ** 2 * power_of_two(-2 * power))
             self._entries[i, j] = total
         return self._entries[i, j]
-
-
-def _eliminate(rows: list[list[int]]) -> tuple[list[int], int, int | None]:
-    """Eliminate a bordered positive semidefinite matrix in place (Bareiss). Returns the places of
-    its pivots, the last pivot, and the first place where the border is outside the range."""
-    s, last, kept = len(rows) - 1, 1, []
-    for p in range(s):
-        pivot = rows[p][p]
-        if pivot == 0:  # then the rest of the row is zero, as the matrix is semidefinite
-            if rows[p][s] != 0:
-                return kept, last, p
-            continue
-        for i in range(p + 1, s + 1):
-            factor = rows[i][p]
-            for j in range(i, s + 1):
-                rows[i][j] = (pivot * rows[i][j] - factor * rows[p][j]) // last
-                rows[j][i] = rows[i][j]
-        last = pivot
-        kept.append(p)
-    return kept, last, None

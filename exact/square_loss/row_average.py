@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.linalg
@@ -29,8 +29,7 @@ DENSE = 500  # largest side of a matrix whose largest eigenvalue is computed rat
 SLACK = 0.2  # a bound of an eigenvalue is at most 1 / (1 - SLACK) times too large
 
 
-@dataclass(frozen=True, eq=False)
-class Source:
+class Source(NamedTuple):
     """Rows X, weights (one each without), and what was subtracted: those that bounds refer to."""
 
     X: np.ndarray | sp.csr_matrix
@@ -44,10 +43,9 @@ class RowAverage:
 
         F(w) = sum_j mass_j (w'(x_j - mean of the class of j))^2 + (1 - w'delta)^2 + lam/2 |w|^2
 
-    Masses (n,) add up to one in each class: the paper's row loss is n times the first term, plus
-    the rest. The means (2, d), of the negative and the positive class, are those of all rows,
-    unless this is a part. Without a source the numbers here count as the data. The paper has lam =
-    0.
+    Masses (n,) add up to one in each class: the paper's row loss, of lam = 0, is n times the first
+    term, plus the rest. The means (2, d), of the negative and the positive class, are those of all
+    rows, unless this is a part. Without a source the numbers here count as the data.
     """
 
     X: np.ndarray | sp.csr_matrix
@@ -118,7 +116,7 @@ class RowAverage:
         return np.asarray(self.X @ w) - (self.means @ w)[self.positive.astype(int)]
 
     def value(self, w: np.ndarray) -> float:
-        """Return F at `w` (d,), a sum of terms >= 0."""
+        """Return F at `w` (d,)."""
         spread = self.mass @ np.square(self.residuals(w))
         return float(spread + np.square(1 - w @ self.delta) + self.lam / 2 * (w @ w))
 
@@ -178,8 +176,7 @@ def top_eigenvalue(
     return float(top) * (1 + 1e-9 if exhausted else 1 / (1 - SLACK))
 
 
-@dataclass(frozen=True, eq=False)
-class SquareParts:
+class SquareParts(NamedTuple):
     """F, line and slope at some weights, without a penalty, and bounds of their rounding."""
 
     square: float
@@ -193,34 +190,34 @@ class SquareParts:
 def square_parts(loss: RowAverage, w: np.ndarray) -> SquareParts:
     """Return the parts of F at `w` (d,); in any order m terms lose at most gamma_m."""
     (n, d), side, size = loss.X.shape, loss.positive.astype(int), np.abs(w)
+    step = max(64, min(2048, (1 << 20) // d))  # most numbers and rows in a block
+    chain = min(step, n) + 2 * (n // step + 1) + 12  # the longest of roundings in a sum over rows
     score, slip = np.empty(n), np.empty(n)
     shift, far = np.zeros((2, d)), np.zeros((2, d))
-    for some, rows, centre in _blocks(loss):
+    for some, rows, centre in _blocks(loss, step):
         score[some] = rows @ w - (centre @ w)[side[some]]
         slip[some] = abs(rows) @ size + (np.abs(centre) @ size)[side[some]]
         for c in range(2):
             mass = loss.mass[some] * (side[some] == c)
             shift[c] += np.asarray(rows.T @ mass) - mass.sum() * centre[c]
             far[c] += np.asarray(abs(rows).T @ mass)
-    lost = gamma(_chain(loss)) * far
+    lost = gamma(chain) * far
     if not isinstance(loss.X, np.ndarray):  # the means lost no more than this
         lost, shift = gamma(n + 8) * far, np.zeros((2, d))
     moved, moved_error = shift @ w, lost @ size + gamma(d + 4) * (np.abs(shift) @ size)
     rho = score - moved[side]
     error = gamma(d + 6) * slip + moved_error[side] + 2 * UNIT * (np.abs(score) + np.abs(rho))
-    delta = (loss.means[1] - loss.means[0]) + (shift[1] - shift[0])
-    delta_error = lost.sum(axis=0) + 4 * UNIT * (
-        np.abs(loss.means[1] - loss.means[0]) + np.abs(shift).sum(axis=0)
-    )
+    delta = loss.delta + (shift[1] - shift[0])
+    delta_error = lost.sum(axis=0) + 4 * UNIT * (np.abs(loss.delta) + np.abs(shift).sum(axis=0))
     line = 1 - float(w @ delta)
     line_error = float(size @ delta_error) + gamma(d + 4) * (1 + float(size @ np.abs(delta)))
     spread = float(short_sum(loss.mass * rho**2))
     astray = float(short_sum(loss.mass * error**2)) * (1 + gamma(short_chain(n) + 8))
     spread_error = gamma(short_chain(n) + 8) * spread + 2.01 * np.sqrt(spread * astray) + astray
-    chain, c = _chain(loss), loss.mass * rho
+    c = loss.mass * rho
     noise = gamma(chain) * np.abs(c) + loss.mass * error * (1 + gamma(8))
     pull, rough = np.zeros(d), np.zeros(d)  # sum_j c_j (x_j - a centre of its class), and its error
-    for some, rows, centre in _blocks(loss):
+    for some, rows, centre in _blocks(loss, step):
         pull += np.asarray(rows.T @ c[some])
         rough += np.asarray(abs(rows).T @ noise[some])
         for k in range(2):
@@ -229,35 +226,19 @@ def square_parts(loss: RowAverage, w: np.ndarray) -> SquareParts:
             rough += float(noise[some][chosen].sum()) * np.abs(centre[k])
     slope_error = 2 * rough * (1 + gamma(chain)) + 2 * abs(line) * delta_error
     slope_error += 2 * line_error * (np.abs(delta) + delta_error)
-    return SquareParts(
-        spread + line**2,
-        line,
-        2 * pull - 2 * line * delta,
-        spread_error + 2 * abs(line) * line_error + line_error**2 + gamma(8) * (spread + line**2),
-        line_error,
-        slope_error + gamma(8) * (np.abs(pull) + abs(line) * np.abs(delta)),
-    )
+    slope_error += gamma(8) * (np.abs(pull) + abs(line) * np.abs(delta))
+    square, slope = spread + line**2, 2 * pull - 2 * line * delta
+    square_error = spread_error + 2 * abs(line) * line_error + line_error**2 + gamma(8) * square
+    return SquareParts(square, line, slope, square_error, line_error, slope_error)
 
 
-def _step(loss: RowAverage) -> int:
-    return max(64, min(2048, (1 << 20) // loss.dim))  # most numbers and rows in a block
-
-
-def _chain(loss: RowAverage) -> int:
-    """Return the longest chain of roundings in a sum over rows, block by block."""
-    n, step = loss.mass.size, _step(loss)
-    return min(step, n) + 2 * (n // step + 1) + 12
-
-
-def _blocks(loss: RowAverage) -> Iterator[tuple[slice, np.ndarray | sp.csr_matrix, np.ndarray]]:
+def _blocks(loss: RowAverage, step: int) -> Iterator[tuple[slice, Any, np.ndarray]]:
     """Yield slices, their rows, and what must still be subtracted from the rows of each class."""
-    n, d = loss.X.shape
-    step = _step(loss)
-    for start in range(0, n, step):
+    for start in range(0, loss.mass.size, step):
         some = slice(start, start + step)
         if isinstance(loss.X, np.ndarray):
             rows = loss.X[some] - loss.means[loss.positive[some].astype(int)]
-            yield some, rows, np.zeros((2, d))
+            yield some, rows, np.zeros_like(loss.means)
         else:
             yield some, loss.X[some], loss.means
 
@@ -316,15 +297,14 @@ def row_moments(
     return Moments(delta, (sigma + sigma.T) / 2, size, entry, np.abs(rest).max(axis=0))
 
 
-@dataclass(frozen=True)
-class MomentError:
+class MomentError(NamedTuple):
     """How far the computed moments may be from those of the data, features at variance one."""
 
     sigma: float
     delta: float
 
 
-def moment_error(n: int, entry: float, mean: float = 0.0, distance: float = 0.0) -> MomentError:
+def moment_error(n: int, entry: float, mean: float, distance: float) -> MomentError:
     """Return bounds of the rounding in `row_moments`, after division by the features' scales. A sum
     over rows is off by chain times at most one. An error e of the entries changes Sigma_jk by at
     most 2 sqrt(2) e + 2 e^2; a mean off by s takes s_j s_k off it in each class, and s is in delta,

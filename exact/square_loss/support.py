@@ -18,16 +18,16 @@ has the features `inside` has
 since q_S = max_u 2 delta'u - u'Sigma u over u on S, and u'Sigma u >= w'Sigma w + 2 w'Sigma (u - w)
 + (u - w)'D(u - w). At w = Sigma_TT^-1 delta_T the vector r is rounding.
 
-Floats know the moments to a few units of the features' spread, which says nothing of what varies
-less: the difference of a feature and its near copy, or a feature that is all but constant. There
-F*(S) is computed in whole numbers (`exact_moments.py`); where that is too slow the bound is zero.
+Floats tell nothing of what varies less than a few units of the features' spread, as the difference
+of near copies does. There F*(S) is computed in whole numbers; where that is too slow it is zero.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.linalg
@@ -172,23 +172,15 @@ class SupportLoss:
         coordinates = basis.T @ delta
         escaping = delta - inside @ (inside.T @ delta)
         outside = np.linalg.norm(escaping) > self._slip * max(1.0, float(np.linalg.norm(delta)))
-        return Factor(
-            support,
-            basis,
-            basis @ coordinates,
-            escaping,
-            np.inf if outside else float(coordinates @ coordinates),
-            float(eigenvalues[kept].min(initial=1.0)),
-        )
+        q = np.inf if outside else float(coordinates @ coordinates)
+        least = float(eigenvalues[kept].min(initial=1.0))
+        return Factor(support, basis, basis @ coordinates, escaping, q, least)
 
 
 def optimum_on(
-    space: Rows,
-    positive: np.ndarray,
-    support: Iterable[int],
-    pairs: AllPairs | None = None,
+    space: Rows, positive: np.ndarray, support: Iterable[int], pairs: AllPairs | None = None,
     lam: float = 0.0,
-) -> SupportOptimum:
+) -> SupportOptimum:  # fmt: skip
     """Return the minimum on a support without the moments of the other features."""
     chosen = _check_support(support, space.dim)
     few = SupportLoss(moments(space, positive, pairs or AllPairs(), chosen), lam)
@@ -212,8 +204,7 @@ def _check_support(support: Iterable[int], dim: int) -> np.ndarray:
     return chosen
 
 
-@dataclass(frozen=True, eq=False)
-class Factor:
+class Factor(NamedTuple):
     """Sigma_SS of scaled features: its eigenvectors with and without variance, and q."""
 
     support: np.ndarray
@@ -298,28 +289,24 @@ def good_support(
 ) -> SupportOptimum:
     """Return the best result of swaps from several starts, as time allows: those given, the largest
     mean differences, the greedy choice, and those that begin with the best pairs."""
-    best, ways = swap_descent(loss, screened(loss)[:k], end=end), [*starts]
+    best, ways = swap_descent(loss, screened(loss)[:k], end), [*starts]
     # 8: number of best pairs of features tried as starts
     pairs = best_pairs(loss, 8, end) if k >= 2 and time.perf_counter() < end else []
     for at, start in enumerate([*ways, (), *pairs]):
         if at >= len(ways) and time.perf_counter() >= end:
             break
-        found = swap_descent(loss, forward(loss, k, start, end), end=end)
+        found = swap_descent(loss, forward(loss, k, start, end), end)
         best = found if found.value < best.value else best
     return best
 
 
-@dataclass(frozen=True, eq=False)
-class Diagonal:
-    """A diagonal below a matrix, proved so, and the inverse of the matrix (not proved)."""
+class Diagonal(NamedTuple):
+    """A diagonal below a matrix, proved so, its least entry, which the least eigenvalue of the
+    matrix is not below, and the inverse of the matrix (not proved)."""
 
     entries: np.ndarray
+    least: float
     inverse: np.ndarray
-
-    @property
-    def least(self) -> float:
-        """Not above the least eigenvalue of the matrix."""
-        return float(self.entries.min())
 
 
 def certified_diagonal(sigma: np.ndarray) -> Diagonal | None:
@@ -346,7 +333,7 @@ def certified_diagonal(sigma: np.ndarray) -> Diagonal | None:
             np.linalg.cholesky(rest)
         except np.linalg.LinAlgError:
             continue
-        return Diagonal(entries, inverse)
+        return Diagonal(entries, float(entries.min()), inverse)
     return None
 
 
@@ -438,7 +425,7 @@ def objective_ceiling(loss: SupportLoss, w: np.ndarray, error: MomentError) -> f
     return loss.value(w) * (1 + 4 * UNIT) + spread + (2 * miss + 3 * shift) * shift
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class SupportBounds:
     """What is proved about F on the supports of given rows; `loss` enters no bound. `error` is for
     features neither `silent` (constant) nor `blurred`; `tol` decides what rounding is too much."""
@@ -449,7 +436,7 @@ class SupportBounds:
     silent: np.ndarray
     blurred: np.ndarray
     tol: float = 1e-9  # of the gap; F(0) = 1 sets the scale
-    _asked: list[int] = field(default_factory=lambda: [0])
+    asked: int = 0  # supports whose optimum was computed in whole numbers
 
     @property
     def slack(self) -> float:
@@ -462,8 +449,7 @@ class SupportBounds:
 
     @property
     def spent(self) -> bool:
-        """Whether the allowance of supports in whole numbers is used up."""
-        return self._asked[0] >= 20_000  # most supports whose optimum is computed in whole numbers
+        return self.asked >= 20_000
 
     def ceiling(self, w: np.ndarray, end: float = np.inf) -> float:
         """Return an upper bound of F(w) on the rows; inf where none can be had."""
@@ -488,7 +474,7 @@ class SupportBounds:
         floor, slack = self.floor_by_floats(S, S.size)
         if slack <= self.slack or self.spent or not self.exact.affordable(S, end):
             return found, floor
-        self._asked[0] += 1
+        self.asked += 1
         answer = self.exact.optimum(S, upper)
         value = float_below(answer.value)
         if value >= upper:
@@ -545,14 +531,13 @@ def _constant(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return which features are constant on all rows that count, and which within each class."""
     counts = np.ones(positive.size, dtype=bool) if weight is None else weight > 0
-    ends = []
+    ends: list[Any] = []
     for side in (positive & counts, ~positive & counts):
         rows = X[side]
-        low, high = rows.min(axis=0), rows.max(axis=0)
-        if not isinstance(X, np.ndarray):
-            low, high = low.toarray().ravel(), high.toarray().ravel()
-        ends.append((low, high))
-    (low, high), (other_low, other_high) = ends
+        ends += [rows.min(axis=0), rows.max(axis=0)]
+    if not isinstance(X, np.ndarray):
+        ends = [end.toarray().ravel() for end in ends]
+    low, high, other_low, other_high = ends
     flat = (low == high) & (other_low == other_high)
     return flat & (low == other_low), flat
 
@@ -565,9 +550,7 @@ def sparse_floor(average: RowAverage, k: int) -> float:
         return 0.0
     bounds = support_bounds_of(average)
     used = bounds.useful
-    if used.size == 0:
-        return 1.0
-    return bounds.floor_by_floats(used, min(k, used.size))[0]
+    return bounds.floor_by_floats(used, min(k, used.size))[0] if used.size else 1.0
 
 
 def objective_above(average: RowAverage, w: np.ndarray) -> float:

@@ -1,7 +1,6 @@
 """The best k features for AUC with the square loss, proved: certified sparse AUC. [SHT, eq. (3)]
 
-By branch and bound, or by trying all supports of k features in batches: F* is bounded by floats on
-a whole batch, and where they tell too little on one support after the other.
+By branch and bound, or by trying all supports of k features in batches.
 """
 
 from __future__ import annotations
@@ -62,8 +61,8 @@ class BestSubset:
     proved : bool
         Whether upper - lower <= tol. F(0) = 1 is the scale.
     dependent : bool
-        Whether nearly dependent features were met, which floats cannot bound: up to 20,000 supports
-        with them are decided in whole numbers, and the rest have the bound of those around them.
+        Whether nearly dependent features were met: floats cannot bound them, so up to 20,000 of
+        their supports are decided in whole numbers; the rest have the bound of those around them.
     status : {"done", "time_limit", "interrupted"}
     k : int
     ridge : float
@@ -91,25 +90,13 @@ class BestSubset:
         return _apart(self.upper, self.lower)
 
     def gap_of(self, w: np.ndarray) -> float:
-        """Return a bound of how far F(w) is from the optimum, on the data of this result.
-
-        Parameters
-        ----------
-        w : array (d,)
-            Anybody's weights, with at most k nonzeros.
-
-        Raises
-        ------
-        InputError
-            If w does not fit the features or has more than k nonzeros.
-        CertificateError
-            If F(w) is below the lower bound: one of the two would be wrong.
-        """
+        """Return a bound of how far F(w) is from the optimum, on the data of this result, for any w
+        (d,) with at most k nonzeros; raise `InputError` for others, and `CertificateError` if F(w)
+        is below the lower bound: one of the two would be wrong."""
         w = _weights("w", w, self.w.size, self.k)
         upper = self._bounds.ceiling(w)
         if upper < self.lower:
-            short = self.lower - upper
-            raise CertificateError(f"F(w) is below the lower bound, by {short:.3g}")
+            raise CertificateError(f"F(w) is below the lower bound, by {self.lower - upper:.3g}")
         return _apart(upper, self.lower)
 
 
@@ -137,10 +124,8 @@ def best_subset(
 
         F(w) = mean over pairs of (1 - w'(x_i - x_j))^2 + ridge/2 |w|^2
 
-    On given features the minimum is a closed form; the features are found by branch and bound,
-    which has a valid lower bound whenever it is stopped. The bounds are about the rows as they are
-    stored, in exact arithmetic.
-
+    On given features the minimum is a closed form; the search for the features has a valid lower
+    bound whenever it is stopped. Bounds are about the rows as they are stored, in exact arithmetic.
     Without ridge F* is zero as soon as some k features separate all pairs by the same margin, as
     n - 1 features together do: take a ridge, or few features, for a proof.
 
@@ -155,8 +140,7 @@ def best_subset(
     ridge : float
         >= 0. With it the units of the features matter.
     max_time : float, optional
-        Seconds, > 0. The moments of the classes, O(n d^2), and the compilation the first time on a
-        machine come on top: they are made in any case.
+        Seconds, > 0, on top of the moments of the classes, O(n d^2), and of a first compilation.
     callback : function of a `SearchStep`, optional
         Called every few hundredths of a second. Ctrl-C ends the search with what there is.
     tol : float
@@ -166,7 +150,7 @@ def best_subset(
         where they are up to 10,000, or where branch and bound would have no bound to begin with:
         without ridge for n - 1 features or more, and for more than 500.
     w0 : array (d,), optional
-        Weights with at most k nonzeros to start from, next to those found here.
+        More weights to start from, with at most k nonzeros.
     positive : label, optional
         The larger one by default.
     sample_weight : array (n,), optional
@@ -185,8 +169,7 @@ def best_subset(
     check_tolerance(tol, max_time)
     check_choice("method", method, METHODS)
     begin = time.perf_counter()
-    space = Rows(X)
-    mask, _, _ = split_labels(y, positive)
+    space, (mask, _, _) = Rows(X), split_labels(y, positive)
     if mask.size != space.n:
         raise InputError(f"y has {mask.size} labels for {space.n} rows")
     average = RowAverage.of(space, mask, AllPairs(sample_weight), ridge)
@@ -247,7 +230,6 @@ class TryAll(Search):
 
     @property
     def lower(self) -> float:
-        # What was not tried may be as low as zero, for any result of the others.
         return min(self.upper, self._least) if self.done else 0.0
 
     @property
@@ -278,8 +260,7 @@ class TryAll(Search):
                 one = self.loss.optimum(supports[i])
             if one is not None and (judged is None or one.value < judged.value):
                 judged = one
-        if judged is not None:
-            self._offer(judged)
+        self._offer(judged)
         self.dependent |= not clear.all()
         self.n_nodes += count
         return self.whole - self.n_nodes
@@ -287,16 +268,14 @@ class TryAll(Search):
 
 def _batches(bounds: SupportBounds, used: np.ndarray, k: int) -> Iterator[Batch]:
     loss, every = bounds.loss, itertools.combinations(used.tolist(), k)
-    # 4096: supports in one batch: their matrices fit into the cache
-    while chunk := list(itertools.islice(every, 4096)):
+    while chunk := list(itertools.islice(every, 4096)):  # their matrices fit into the cache
         supports = np.array(chunk, dtype=np.intp).reshape(len(chunk), k)
         sigma = loss.scaled_sigma[supports[:, :, None], supports[:, None, :]]
         yield supports, *whole_ceilings(sigma, loss.scaled_delta[supports])
 
 
 def _pairs(bounds: SupportBounds, used: np.ndarray) -> Iterator[Batch]:
-    loss = bounds.loss
-    for a, b, q, least in pair_blocks(loss, used):
+    for a, b, q, least in pair_blocks(bounds.loss, used):
         supports = np.stack([used[a], used[b]], axis=1)
         # The numerator, at least |delta|^2 (1 - |rho|), rounds by ten units of 2 |delta|^2.
         # 32, 4: units that rounding takes off q for a least eigenvalue of one, and off that

@@ -1,15 +1,9 @@
 """Branch and bound for the best k features: leaps and bounds with a relaxation's bounds. [SHT, (3)]
 
 A node says of each feature whether it is in, out or a candidate. The open nodes wait in a heap, the
-one of lowest bound first: whenever the search stops, this bound holds for all supports.
-
-    push the root: every feature is a candidate
-    until the heap is empty, upper - lower <= tol, or the time is up:
-        open the node of the lowest bound:
-            if it cannot beat the best support by tol / 2: close it
-            if it has one support left: decide it, in whole numbers where floats tell too little
-            if its features are nearly dependent or blurred: split it on one, for it has no bound
-            else: dive below it, depth first, for a while; push what the dive leaves
+one of lowest bound first: whenever the search stops, this bound holds for all supports. Below a
+node that floats can bound the search dives, depth first, for a while, and pushes what it leaves;
+another node, of nearly dependent or blurred features, is split on one.
 
 The dive is compiled. The bound of q_S over the supports of a node is that of
 `square_loss/support.py` at w = Sigma_TT^-1 delta_T, its residual computed afresh. Sorts, sums and
@@ -73,9 +67,8 @@ class Search:
         self.dependent, self.n_nodes = False, 0
         self._offer(start)
 
-    def _offer(self, found: SupportOptimum) -> None:
-        upper = self.bounds.ceiling(found.w, self.end)
-        if upper < self.upper:
+    def _offer(self, found: SupportOptimum | None) -> None:
+        if found is not None and (upper := self.bounds.ceiling(found.w, self.end)) < self.upper:
             self.best, self.upper = found, upper
 
     def run(self, callback: Callable[[SearchStep], object] | None = None) -> str:
@@ -104,8 +97,7 @@ class SubsetSearch(Search):
         self.tol = bounds.tol
         self._closed, self._between, self._known, self._count = np.inf, np.inf, 0.0, 0
         self._heap: list[tuple[float, int, int, bytes]] = []
-        root = np.where(bounds.silent, OUT, CANDIDATE).astype(np.uint8)
-        self._push(0.0, root)
+        self._push(0.0, np.where(bounds.silent, OUT, CANDIDATE).astype(np.uint8))
 
     @property
     def lower(self) -> float:
@@ -131,22 +123,19 @@ class SubsetSearch(Search):
         for child_floor, child in children:
             self._push(max(child_floor, floor), child)
         self._between = np.inf
-        if found is not None:
-            self._offer(found)
+        self._offer(found)
         return len(self._heap)
 
     def _push(self, floor: float, state: np.ndarray) -> None:
         self._count += 1
         # Of equal bounds the node with the fewest candidates comes first: it is decided soonest.
-        depth = int(np.count_nonzero(state == IN)) - int(np.count_nonzero(state))
-        heapq.heappush(self._heap, (floor, -depth, self._count, state.tobytes()))
+        candidates = int(np.count_nonzero(state == CANDIDATE))
+        heapq.heappush(self._heap, (floor, candidates, self._count, state.tobytes()))
 
     def _open(self, state: np.ndarray, floor: float) -> Opened:
-        """Open a node of this bound."""
         if floor >= self.upper - self.tol / 2:
             return None, floor, []
-        members = np.flatnonzero(state)
-        inside = np.flatnonzero(state == IN)
+        members, inside = np.flatnonzero(state), np.flatnonzero(state == IN)
         if members.size <= self.k or inside.size == self.k:
             self.n_nodes += 1
             chosen = members if members.size <= self.k else inside
@@ -191,10 +180,8 @@ class SubsetSearch(Search):
 
     def _need(self, problems: float, side: int) -> None:
         """Raise `TimeOutError` if so many eigenvalue problems would last beyond the end."""
-        # 1e-9: an eigenvalue problem takes about this times its side cubed
-        seconds = problems * 1e-9 * side**3
-        # 200: an eigenvalue problem below this side is too quick to look at the clock
-        if side >= 200 and time.perf_counter() + seconds > self.end:
+        seconds = problems * 1e-9 * side**3  # about
+        if side >= 200 and time.perf_counter() + seconds > self.end:  # smaller ones are quick
             raise TimeOutError
 
     def _split(
@@ -204,10 +191,9 @@ class SubsetSearch(Search):
         """Branch on the feature that takes most part in a dependence, or is known least. A node
         whose features inside are dependent exactly is left out: some optimum has none such."""
         if inside.size:
-            own = self.loss.scaled_sigma[np.ix_(inside, inside)]
+            own, exact = self.loss.scaled_sigma[np.ix_(inside, inside)], self.bounds.exact
             # Floats hardly tell that what is inside is independent.
             weak = self.bounds.blurred[inside].any() or np.linalg.eigvalsh(own)[0] < REGULAR
-            exact = self.bounds.exact
             if weak and exact.affordable(inside, self.end) and exact.optimum(inside, 0.0).redundant:
                 return None, np.inf, []
         free = np.flatnonzero(state[members] == CANDIDATE)
