@@ -78,8 +78,8 @@ class Ridge(Penalty):
 
     Parameters
     ----------
-    lam : float
-        > 0, in units of the loss over |f|^2.
+    lam : float > 0
+        In units of the loss over |f|^2.
     """
 
     lam: float
@@ -163,10 +163,8 @@ class ElasticNet(FeaturePenalty):
 
     Parameters
     ----------
-    l2 : float
-        >= 0; zero, the lasso, only where l1 > 0.
-    l1 : float
-        >= 0.
+    l2, l1 : float >= 0
+        l2 = 0, the lasso, only where l1 > 0.
     """
 
     l2: float
@@ -197,10 +195,8 @@ class GroupLasso(FeaturePenalty):
 
     Parameters
     ----------
-    l2 : float
-        >= 0; zero only where l1 > 0.
-    l1 : float
-        >= 0.
+    l2, l1 : float >= 0
+        l2 = 0 only where l1 > 0.
     groups : int array (dim,)
         The group of each feature.
     """
@@ -225,11 +221,9 @@ class GroupLasso(FeaturePenalty):
 
     @property
     def radii(self) -> np.ndarray:
-        """l1 sqrt(size) of each group."""
         return self.l1 * np.sqrt(np.bincount(self.groups))
 
     def check(self, space: Space) -> None:
-        """As `FeaturePenalty.check`; there must be one group per feature."""
         if self._rows(space).dim != self.groups.size:
             raise InputError(f"{space.dim} features, but groups of {self.groups.size}")
 
@@ -248,7 +242,6 @@ class GroupLasso(FeaturePenalty):
         return (left / np.where(norms > 0, norms, 1.0))[self.groups] * g
 
     def zeros(self, g: np.ndarray, error: np.ndarray) -> np.ndarray:
-        """Return the features of the groups whose norm is below their radius, error included."""
         most = self.norms(np.abs(g) + error) * (1 + gamma(2 * g.size + 32))
         return (most < self.radii * (1 - gamma(8)))[self.groups]
 
@@ -297,12 +290,10 @@ class Sign(FeaturePenalty):
         return float(self.penalty.l2)
 
     def check(self, space: Space) -> None:
-        """As `FeaturePenalty.check`; the columns must be among the features."""
         rows = self._rows(space)
         if self.columns is not None and (self.columns >= rows.dim).any():
             raise InputError(f"{rows.dim} features, but a sign on column {self.columns.max()}")
-        if not isinstance(self.penalty, Ridge):
-            self.penalty.check(space)
+        self.penalty.check(space)
 
     def cut(self, g: np.ndarray) -> np.ndarray:
         """Return g without its negative parts in the columns."""
@@ -326,19 +317,16 @@ class Sign(FeaturePenalty):
         return (ours & (above < 0)) | self.penalty.zeros(pull, off)
 
     def shrink(self, g: np.ndarray, error: float) -> float:
-        return 0.0 if isinstance(self.penalty, Ridge) else self.penalty.shrink(self.cut(g), error)
+        return self.penalty.shrink(self.cut(g), error)
 
 
 OURS = (Ridge, ElasticNet, GroupLasso, Sign)
 
 
 def penalty_from(
-    lam: float | None,
-    l1: float = 0.0,
-    groups: Any = None,
-    sign: object = None,
+    lam: float | None, l1: float = 0.0, groups: Any = None, sign: object = None,
     penalty: Penalty | None = None,
-) -> Penalty:
+) -> Penalty:  # fmt: skip
     """Return the penalty that is given, or the one that the numbers make; not both."""
     if penalty is not None:
         if lam is not None or l1 or groups is not None or sign is not None:
@@ -359,7 +347,6 @@ def penalty_from(
 
 
 def _weight(name: str, value: float) -> float:
-    """Return a penalty's weight as a float; `InputError` unless it is > 0 and not too far off."""
     number = check_number(name, value)
     if number < SMALLEST_LAM:
         raise InputError(f"{name} = {brief(value)} is below {SMALLEST_LAM:g}: rescale the features")
@@ -369,7 +356,6 @@ def _weight(name: str, value: float) -> float:
 
 
 def _set_weights(penalty: FeaturePenalty, l2: float, l1: float) -> None:
-    """Set l2 and l1 as floats; `InputError` unless they are >= 0, and not both zero."""
     for name, value in (("l2", l2), ("l1", l1)):
         zero = check_number(name, value, closed="low") == 0
         object.__setattr__(penalty, name, 0.0 if zero else _weight(name, value))

@@ -31,23 +31,18 @@ FEWEST = LARGE * LEAST_ROWS  # rows of a large problem, however few its coordina
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Minimise F(f) = penalty(f) + U(scores of f).
+    """Minimise F(f) = penalty(f) + U(scores of f). [ScalingUp, eq. (3)]
 
-    [ScalingUp, eq. (3)] U is a mean over pairs: sum_ij c_ij loss(f(x_i) - f(x_j)), sum c_ij = 1.
+    Sizes that do not fit together raise `InputError`.
 
     Parameters
     ----------
     space : Space
         Where f lives.
     risk : Risk
-        U: say `Mean(pairs, loss)`, which pairs of which rows, and their loss.
+        U, say `Mean(pairs, loss)`: sum_ij c_ij loss(f(x_i) - f(x_j)), sum c_ij = 1.
     penalty : Penalty
         `Ridge(lam)`, another of `problem.penalties`, or one that keeps their contract.
-
-    Raises
-    ------
-    InputError
-        If the sizes do not fit together.
     """
 
     space: Space
@@ -65,12 +60,11 @@ class Problem:
 
     @property
     def pairs(self) -> Any:
-        """The pairs of the risk: AllPairs, a PairList or another set of pairs."""
+        """AllPairs, a PairList or another set of pairs."""
         return self._mean("pairs").pairs
 
     @property
     def loss(self) -> Loss:
-        """The loss of a pair."""
         return self.risk.loss if isinstance(self.risk, Worst) else self._mean("loss").loss
 
     def _mean(self, name: str) -> Mean:
@@ -80,7 +74,6 @@ class Problem:
 
     @property
     def n(self) -> int:
-        """Number of rows."""
         return self.space.n
 
     @property
@@ -90,7 +83,6 @@ class Problem:
 
     @property
     def n_neg(self) -> Any:
-        """Number of negative rows: an int, or None where the pairs have no two classes."""
         return self.pairs.n_neg if isinstance(self.pairs, Labelled) else None
 
     @property
@@ -106,11 +98,9 @@ class Problem:
         return self.penalty.l2
 
     def over(self, space: Space) -> Problem:
-        """Return the same risk and penalty over another space, say the true kernel."""
         return replace(self, space=space)
 
     def with_pairs(self, pairs: AllPairs | PairList) -> Problem:
-        """Return the same problem over other pairs of the same rows."""
         bound = pairs if pairs.labels is not None else pairs.on(self.pairs.positive)
         return replace(self, risk=Mean(bound, self.loss))
 
@@ -131,7 +121,6 @@ class Problem:
         return self.on_rows(space, self.pairs.among(named))
 
     def on_rows(self, space: Space, pairs: Any) -> Problem:
-        """Return the same loss and penalty for other rows and their pairs."""
         return replace(self, space=space, risk=Mean(pairs, self.loss))
 
     def sums(self, scores: np.ndarray, width: float = 0.0) -> PairSums:
@@ -143,7 +132,6 @@ class Problem:
         return self.sums(self.space.scores(w)).value + self.penalty.value(self.space, w).value
 
     def check_weights(self, w: object) -> np.ndarray:
-        """Return `w` as a finite float vector of the space's dimension, or raise `InputError`."""
         vector = as_float64(w, "the weights")
         if vector.shape != (self.space.dim,):
             raise InputError(f"{self.space.dim} coordinates, the weights shape {vector.shape}")
@@ -160,20 +148,16 @@ def pair_problem(
 ) -> Problem:
     """Return the problem whose risk is the mean of `loss` over `pairs` of given rows.
 
+    Sizes that do not fit together or a missing class raise `InputError`.
+
     Parameters
     ----------
     space : Space
     positive : bool array (n,)
-        The positive rows; both classes must occur.
+        The positive rows; they become the labels of the pairs.
     pairs : AllPairs or PairList
-        A description; its labels become `positive`.
     loss : Loss
     penalty : Penalty
-
-    Raises
-    ------
-    InputError
-        If the sizes do not fit together or a class is missing.
     """
     if np.shape(positive) != (space.n,):
         raise InputError(f"{space.n} rows, but labels of shape {np.shape(positive)}")
@@ -183,33 +167,24 @@ def pair_problem(
 
 
 def linear_problem(
-    X: object,
-    y: object,
-    lam: float,
-    loss: str | Loss = "hinge",
-    pairs: AllPairs | PairList | None = None,
-    positive: object = None,
-) -> Problem:
-    """Return the linear problem of a data matrix and its labels.
+    X: object, y: object, lam: float, loss: str | Loss = "hinge",
+    pairs: AllPairs | PairList | None = None, positive: object = None,
+) -> Problem:  # fmt: skip
+    """Return the linear problem of a data matrix and its labels; what it cannot take raises
+    `InputError`.
 
     Parameters
     ----------
     X : array or sparse matrix (n, d)
     y : array (n,)
         Two kinds of labels.
-    lam : float
-        > 0.
+    lam : float > 0
     loss : str or Loss
         A name as in `solve`, or a loss of your own.
     pairs : AllPairs or PairList, optional
         All pairs by default.
     positive : label, optional
         The larger one by default.
-
-    Raises
-    ------
-    InputError
-        As `Rows`, `split_labels`, `Ridge` and `Problem`.
     """
     space = Rows(X)
     mask, _, _ = split_labels(y, positive)
@@ -232,19 +207,16 @@ class Functions:
         return self.pull(w) if w.any() else self.zero
 
     def weights(self, f: np.ndarray) -> np.ndarray:
-        """Return the coordinates of a function."""
         return f if self.product is None else f[0].copy()
 
     def products(self, stack: np.ndarray, f: np.ndarray) -> np.ndarray:
-        """Return the inner products of a stack of functions with f."""
+        """Return the inner products of f with a stack of functions."""
         return stack @ f if self.product is None else stack[:, 1] @ f[0]
 
     def inner(self, one: np.ndarray, other: np.ndarray) -> float:
-        """Return the inner product of two functions."""
         return float(one @ other if self.product is None else one[0] @ other[1])
 
     def scores(self, f: np.ndarray) -> np.ndarray:
-        """Return f at every row."""
         return self.space.scores(f) if self.product is None else f[1]
 
     def pull(self, c: np.ndarray) -> np.ndarray:
@@ -252,31 +224,17 @@ class Functions:
         return self.space.pull(c) if self.product is None else np.stack([c, self.product(c)])
 
 
-# The line search of every solver: the root of a rising slope, loosely. A test on values stalls in
-# the last digits, where differences of values are rounding; the slope does not. Minimising exactly
-# along a line costs evaluations and gains nothing.
-
-
 def root_of_slope(
-    slope: Callable[[float], float],
-    start: float,
-    loose: float = 0.3,
-    trials: int = 40,
-    *,
-    accept: Callable[[float], bool] = lambda t: True,
-    limit: float = np.inf,
-    narrow: float = 0.0,
+    slope: Callable[[float], float], start: float, loose: float = 0.3, trials: int = 40, *,
+    accept: Callable[[float], bool] = lambda t: True, limit: float = np.inf, narrow: float = 0.0,
     stop: Callable[[], bool] = lambda: False,
-) -> float:
+) -> float:  # fmt: skip
     """Return a length t > 0 at which |slope(t)| <= loose * |start|, or the best bracket's end.
 
-    `start` is the slope at 0; where it is not below 0, so is the length. A flat length must also be
-    one that `accept` takes. None is above `limit`, and a bracket of this share of its upper end is
-    `narrow`. `stop` is asked after each trial: the length that was tried will do.
-
-        try t = 1; then, until the slope is flat enough or the bracket is narrow:
-            while no slope is positive: go on to where the secant points, 2 to 10 times as far
-            else: try the secant's root, kept away from both ends of the bracket
+    The line search of every solver. A test on values stalls in the last digits, where differences
+    of values are rounding; the slope does not. `start` is the slope at 0; where it is not below 0,
+    so is the length. A flat length must also be one that `accept` takes. None is above `limit`, and
+    a bracket of this share of its upper end is `narrow`. After each trial `stop` may end it.
     """
     if not start < 0:
         return 0.0
@@ -311,17 +269,10 @@ def root_of_slope(
 
 
 def best_share(
-    problem: Problem,
-    scores: np.ndarray,
-    target: np.ndarray,
-    norms: tuple[float, float, float],
-    sums: PairSums | None = None,
-    loose: float = 0.02,
-    trials: int = 24,
-    *,
-    accept_any: bool = False,
-    stop: Callable[[], bool] = lambda: False,
-) -> tuple[float, float, PairSums]:
+    problem: Problem, scores: np.ndarray, target: np.ndarray, norms: tuple[float, float, float],
+    sums: PairSums | None = None, loose: float = 0.02, trials: int = 24, *,
+    accept_any: bool = False, stop: Callable[[], bool] = lambda: False,
+) -> tuple[float, float, PairSums]:  # fmt: skip
     """Return the best share of the way between two functions that was tried, F there, and its sums.
     `norms` are |f|^2, <f, d> and |d|^2, d the way. F is convex along it, so the sign of its slope
     tells the side; where the loss overflows it rises. The target comes first."""
@@ -353,12 +304,9 @@ def best_share(
 
 
 def best_on_segment(
-    problem: Problem,
-    w: np.ndarray,
-    scores: np.ndarray,
-    target: np.ndarray,
+    problem: Problem, w: np.ndarray, scores: np.ndarray, target: np.ndarray,
     stop: Callable[[], bool] = lambda: False,
-) -> tuple[np.ndarray, float]:
+) -> tuple[np.ndarray, float]:  # fmt: skip
     """Return the best point found on the way from `w` to `target`, and its objective."""
     space = problem.space
     norm_w, norm_target, norm_shift = (space.norm2(v) for v in (w, target, target - w))
@@ -372,7 +320,7 @@ def best_on_segment(
 
 
 def starting_sample(problem: Problem) -> Problem | None:
-    """Return a sample of a large problem's rows to start from; None where it does not pay."""
+    """Return a sample of a large problem's rows; None where it does not pay."""
     least = max(LEAST_ROWS, ROWS_PER_COORDINATE * problem.space.dim)
     if not isinstance(problem.pairs, AllPairs) or problem.n < LARGE * least:
         return None
@@ -381,7 +329,7 @@ def starting_sample(problem: Problem) -> Problem | None:
 
 
 def part_of(problem: Problem) -> Problem | None:
-    """Return the problem over a part of many rows that are held, to start from; None for few."""
+    """Return the problem over a part of many rows that are held; None for few."""
     space = problem.space
     if isinstance(problem.risk, Tail):
         return _part_of_tail(problem, problem.risk)

@@ -91,8 +91,7 @@ class Risk(ABC):
 
     @property
     @abstractmethod
-    def n(self) -> int:
-        """Number of rows."""
+    def n(self) -> int: ...
 
     @property
     def plain(self) -> bool:
@@ -131,13 +130,12 @@ class Minorant:
 
     Risks make them; `from_scores` and `from_marginals` are short forms. A *witness* is the minorant
     of a solution, a *dual point* the alpha or scores that evidence holds: any of them proves a
-    lower bound of the optimum, and `value`, the signed slopes `c` and `evidence` are all there is.
+    lower bound of the optimum.
 
     Attributes
     ----------
     c : array (n,)
-        Signed marginals, adding up to zero; what `Marginals` lack for that, the deficiency pays.
-        Empty where `Weights` are the evidence.
+        Signed marginals, adding up to zero up to the deficiency; empty with `Weights`.
     value : float
         V. For a mean over pairs sum_ij c_ij dual(alpha_ij).
     deficiency : float
@@ -145,10 +143,10 @@ class Minorant:
         The bound itself pays for it.
     c_error, value_error : float
         Bounds of the rounding in `c` (sum of absolute errors) and in `value`.
-    c_relative : float or None
-        A bound of the relative rounding of each c_i, where it is known.
     evidence : Evidence or None
         None: `c` holds the marginals of a hinge over all pairs, the positive rows' above zero.
+    c_relative : float or None
+        A bound of the relative rounding of each c_i, where it is known.
     """
 
     c: np.ndarray
@@ -164,8 +162,8 @@ class Minorant:
         cls, problem: Any, scores: np.ndarray, width: float = 0.0, scale: float | None = None,
         sums: PairSums | None = None,
     ) -> Minorant:  # fmt: skip
-        """Return the minorant of any scores (n,) at the best scale in [0, 1], or a given one;
-        `sums`, where the caller has them, are those of the risk there."""
+        """Return the minorant of any scores (n,), by default at the best scale in [0, 1]; `sums`
+        are those of the risk there, if known."""
         risk, scores = problem.risk, np.asarray(scores, dtype=float)
         found: PairSums = risk.careful_sums(scores, width) if sums is None else sums
         if scale is None:
@@ -175,7 +173,6 @@ class Minorant:
 
     @classmethod
     def from_marginals(cls, problem: Any, u: np.ndarray, v: np.ndarray) -> Minorant:
-        """Return the minorant of given marginals; see `Marginals`."""
         return problem.risk.minorant(Marginals(u, v))
 
     def renewed(self, problem: Any, sums: PairSums | None = None) -> Minorant:
@@ -194,7 +191,6 @@ class Minorant:
 
 
 def mixed(risk: Risk, mix: Mix) -> Minorant:
-    """Return the mixture of the minorants that `risk` makes of the parts."""
     shares = [float(share) for share, _ in mix.parts]
     if not shares or not all(np.isfinite(share) and share >= 0 for share in shares):
         raise InputError("a mixture of minorants needs parts, each with a finite share >= 0")
@@ -202,8 +198,7 @@ def mixed(risk: Risk, mix: Mix) -> Minorant:
         raise InputError(f"the shares of a mixture add up to more than one: {sum(shares)!r}")
     if any(isinstance(part, Weights) for _, part in mix.parts):
         raise InputError("binned dual points cannot be mixed: they hold no vector of row weights")
-    pairs = zip(shares, mix.parts, strict=True)
-    made = [(share, risk.minorant(part)) for share, (_, part) in pairs]
+    made = [(float(share), risk.minorant(part)) for share, part in mix.parts]
     up = gamma(len(made) + 8)
     c = sum((share * part.c for share, part in made), np.zeros(risk.n))
     size = sum(share * float(np.abs(part.c).sum()) for share, part in made)
@@ -232,7 +227,7 @@ class PairRisk(Risk):
         return Bound(sums.value, sums.value_rounding + slip, sums.excess)
 
     def slip(self, error: np.ndarray, upper: float) -> float:
-        """Return what errors (n,) of the scores can do to U <= `upper`; see `loss_slip`."""
+        """Return what errors (n,) of the scores can do to U <= `upper`."""
         mass, terms = self._weighed(error)
         up = 1 + gamma(terms + 16)
         slip = loss_slip(self.loss, mass, error * up, max(upper, 0.0) * up)
@@ -246,7 +241,6 @@ class PairRisk(Risk):
         return shrunk_dual(self.loss, sums.total, sums.conjugate)
 
     def minorant(self, evidence: Evidence, sums: PairSums | None = None) -> Minorant:
-        """Return the minorant at the scores of the evidence, or a mixture; refuse other kinds."""
         if isinstance(evidence, Scores):
             width = check_width(evidence.width)
             scores = np.asarray(evidence.scores, dtype=float)
@@ -264,8 +258,7 @@ class Mean(PairRisk):
 
     Parameters
     ----------
-    pairs : Pairs
-        AllPairs, a PairList, or any object with n, count(), sums(...) and row_mass().
+    pairs : AllPairs, PairList, or any object with n, count(), sums(...) and row_mass()
     loss : Loss
     """
 
@@ -301,13 +294,7 @@ class Mean(PairRisk):
         return float(self.loss.smoothness)
 
     def sums(self, scores: np.ndarray, width: float = 0.0) -> PairSums:
-        """Return value, signed marginals and conjugate sum at `scores` (n,).
-
-        Raises
-        ------
-        OverflowingError
-            With a squared loss, if a score is so large that its square overflows.
-        """
+        """Return value, signed marginals and conjugate sum at `scores` (n,)."""
         squared = not np.isfinite(self.loss.lipschitz)
         if squared and not float(np.abs(scores).max()) <= LARGEST_SCORE:
             raise OverflowingError(
@@ -339,7 +326,6 @@ class Mean(PairRisk):
         return self.pairs.row_mass(), self.n + listed
 
     def minorant(self, evidence: Evidence, sums: PairSums | None = None) -> Minorant:
-        """Return the minorant of any kind of evidence that this loss and these pairs can use."""
         if isinstance(evidence, Marginals):
             return of_marginals(self.pairs, self.loss, evidence)
         if isinstance(evidence, Alpha):
@@ -376,14 +362,12 @@ def check_own_sums(loss: Loss) -> None:
 
 
 def check_scale(scale: float) -> float:
-    """Return `scale` as a float; `InputError` unless it is a number in [0, 1]."""
     if np.ndim(scale) or not 0 <= scale <= 1:
         raise InputError(f"scale must be between 0 and 1, not {scale}")
     return float(scale)
 
 
 def check_width(width: float) -> float:
-    """Return `width` as a float; `InputError` unless it is a number from 0 to `LARGEST_SCORE`."""
     return check_number("width", width, 0.0, LARGEST_SCORE, closed="both")
 
 
@@ -404,8 +388,7 @@ def of_scores(loss: Loss, evidence: Scores, sums: PairSums) -> Minorant:
 
 
 def of_marginals(pairs: Any, loss: Loss, evidence: Marginals) -> Minorant:
-    """Return the minorant of given marginals of a hinge over all or ordered pairs, corrected for
-    what is infeasible in them."""
+    """Return the minorant of given marginals, corrected for what is infeasible in them."""
     ordered = isinstance(pairs, OrderedPairs)
     if loss != HINGE or not (ordered or isinstance(pairs, AllPairs)):
         raise InputError("marginals prove a bound only for the hinge over all pairs: give scores")
@@ -435,7 +418,7 @@ def of_marginals(pairs: Any, loss: Loss, evidence: Marginals) -> Minorant:
 
 
 def of_alpha(pairs: Any, loss: Loss, evidence: Alpha) -> Minorant:
-    """Return the minorant of an alpha a listed pair, clipped into its box first."""
+    """Return the minorant of one alpha for each listed pair, clipped into its box first."""
     i, j, c, inexact = _listed(pairs)
     alpha = np.asarray(evidence.alpha, dtype=float)
     if alpha.shape != i.shape:

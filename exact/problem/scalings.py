@@ -19,15 +19,13 @@ from dataclasses import dataclass
 from ..errors import InputError, brief
 from ..tools.arrays import check_choice, check_number
 
-_SUM, _MEAN, _PENALTY = "sum", "mean", "penalty"
-
 
 @dataclass(frozen=True)
 class Scaling:
     """One convention: its losses, the usual one first, and what its C multiplies."""
 
     losses: tuple[str, ...]
-    of: str = _SUM
+    of: str = "sum"
     factor: float = 1.0
 
 
@@ -43,11 +41,11 @@ SCALINGS: dict[str, Scaling] = {
     "scikit-learn": Scaling(BOTH[::-1]),  # 1/2 |w|^2 + C sum: LinearSVC on x_i - x_j
     "scikit-survival": Scaling(("squared_hinge",), factor=2.0),  # 1/2 |w|^2 + C/2 sum hinge^2
     "scikit-survival-hinge": Scaling(("hinge",)),  # 1/2 |w|^2 + C sum hinge
-    "dlib": Scaling(("hinge",), _MEAN),  # 1/2 |w|^2 + C mean hinge
-    "roclab": Scaling(BOTH, _PENALTY),  # lam/2 |w|^2 + mean, C read as lam
-    "torch": Scaling((*BOTH, "logistic"), _PENALTY),  # mean + C/2 |w|^2, C the weight decay; LibAUC
+    "dlib": Scaling(("hinge",), "mean"),  # 1/2 |w|^2 + C mean hinge
+    "roclab": Scaling(BOTH, "penalty"),  # lam/2 |w|^2 + mean, C read as lam
+    "torch": Scaling((*BOTH, "logistic"), "penalty"),  # mean + C/2 |w|^2, C: weight decay; LibAUC
     "knn": Scaling(("hinge",)),  # 1/2 |w|^2 + C sum over the near pairs [SAUC, Section 4]
-    "sht-authors": Scaling(("square",), _PENALTY),  # r (1 - r) mean square + C/2 |w|^2
+    "sht-authors": Scaling(("square",), "penalty"),  # r (1 - r) mean square + C/2 |w|^2
 }
 
 ALIASES = {  # other names that people write
@@ -63,7 +61,7 @@ ALIASES = {  # other names that people write
 
 
 def convention_name(name: object) -> str:
-    """Return the convention named `name`, ignoring case and underscores."""
+    """Return the convention of that name; case and underscores do not count."""
     plain = str(name).strip().lower().replace("_", "-")
     return check_choice("convention", ALIASES.get(plain, plain), SCALINGS)
 
@@ -88,21 +86,18 @@ def lam_from_C(
 ) -> float:
     """Return the lam whose minimiser is that of the convention's objective at `C`.
 
+    Arguments out of range, an unknown convention or a missing share raise `InputError`.
+
     Parameters
     ----------
-    C : float
-        > 0, in the convention's own units.
-    n_pairs : float
+    C : float > 0
+        In the convention's own units.
+    n_pairs : float > 0
         N, the number of pairs in the convention's sum.
     convention : str
         A key of `SCALINGS`.
-    share_pos : float, optional
-        r = n_pos / n in (0, 1), for "sht-authors".
-
-    Raises
-    ------
-    InputError
-        For C <= 0, an unknown convention, or a missing share.
+    share_pos : float in (0, 1), optional
+        r = n_pos / n, for "sht-authors".
     """
     C = check_number("C", C)
     factor, direct = _rule(convention, n_pairs, share_pos)
@@ -112,10 +107,8 @@ def lam_from_C(
 def C_from_lam(
     lam: float, n_pairs: float, convention: str = "auc-svm", share_pos: float | None = None
 ) -> float:
-    """Return the convention's C whose minimiser is that of our objective at `lam`.
-
-    Arguments as for `lam_from_C`, which it inverts; it raises the same errors.
-    """
+    """Return the convention's C whose minimiser is that of our objective at `lam`: the inverse of
+    `lam_from_C`, with its other arguments and errors."""
     lam = check_number("lam", lam)
     factor, direct = _rule(convention, n_pairs, share_pos)
     return lam / factor if direct else factor / lam
@@ -140,6 +133,6 @@ def _rule(convention: str, n_pairs: float, share_pos: float | None) -> tuple[flo
         if share_pos is None or not 0 < share_pos < 1:
             raise InputError("sht-authors needs share_pos = n_pos / n between 0 and 1")
         factor = 1.0 / (share_pos * (1.0 - share_pos))
-    elif scaling.of == _SUM:
+    elif scaling.of == "sum":
         factor = scaling.factor / n_pairs
-    return factor, scaling.of == _PENALTY
+    return factor, scaling.of == "penalty"

@@ -45,19 +45,15 @@ STEPS = 2**40  # weights of groups are whole multiples of 1 / STEPS
 class Tail(PairRisk):
     """The mean loss of the kp lowest positives against the kq highest negatives.
 
+    What breaks the ranges below raises `InputError`.
+
     Parameters
     ----------
     mean : Mean
         Over all pairs of rows without weights, with a nonincreasing loss.
-    kp : Fraction or int
-        Positives that count, from 1 to n_pos; the last of them may count in part.
-    kq : Fraction or int
-        Negatives that count, from 1 to n_neg.
-
-    Raises
-    ------
-    InputError
-        If the loss can grow with the margin, rows have weights, or kp or kq is out of range.
+    kp, kq : Fraction or int
+        Positives that count, from 1 to n_pos, and negatives, from 1 to n_neg; the last may count
+        in part.
     """
 
     mean: Mean
@@ -98,7 +94,6 @@ class Tail(PairRisk):
 
     @property
     def positive(self) -> np.ndarray:
-        """The positive rows: bool (n,)."""
         return self.mean.pairs.positive
 
     def share(self, p: np.ndarray, q: np.ndarray) -> float:
@@ -124,10 +119,8 @@ class Tail(PairRisk):
         if width <= 0:
             return found
         smooth = self._weighted(scores, self.chosen(scores, width, near), width)
-        value, rounding = found.value, found.value_rounding
-        return replace(
-            smooth, relative=None, value=value, value_rounding=rounding, excess=found.excess
-        )
+        exact = {name: getattr(found, name) for name in ("value", "value_rounding", "excess")}
+        return replace(smooth, relative=None, **exact)
 
     @cached_property
     def _sides(self) -> tuple[tuple[np.ndarray, Fraction, int], ...]:
@@ -192,7 +185,6 @@ class Tail(PairRisk):
 
 
 def check_rates(fpr_max: float | Fraction, tpr_min: float | Fraction) -> tuple[Fraction, Fraction]:
-    """Return both rates as fractions, or raise `InputError` if one is out of range."""
     above, below = _rate("fpr_max", fpr_max), _rate("tpr_min", tpr_min)
     if not 0 < above <= 1:
         raise InputError(f"fpr_max = {brief(fpr_max)}: it must be above 0 and at most 1")
@@ -207,7 +199,7 @@ def tail_risk(
     """Return the risk of partial AUC: false positive rates up to, true positive rates from.
 
     kq = fpr_max n_neg and kp = (1 - tpr_min) n_pos, each at least one row. The whole range is the
-    mean over all pairs.
+    mean over all pairs. A rate out of range raises `InputError`.
 
     Parameters
     ----------
@@ -217,11 +209,6 @@ def tail_risk(
     fpr_max : number in (0, 1]
         A float is taken as the decimal number that it prints, so that 0.1 of 10 rows is one row.
     tpr_min : number in [0, 1)
-
-    Raises
-    ------
-    InputError
-        As `Tail`, and if a rate is out of range.
     """
     above, below = check_rates(fpr_max, tpr_min)
     if above == 1 and below == 0:
@@ -231,7 +218,6 @@ def tail_risk(
 
 
 def _rate(name: str, value: float | Fraction) -> Fraction:
-    """Return a rate as the decimal number that is meant."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real | Decimal):
         raise InputError(f"{name} = {brief(value)} is not a number")
     try:
@@ -249,12 +235,7 @@ class Worst(PairRisk):
     Parameters
     ----------
     means : tuple of Mean
-        Over pairs of the same rows, with one loss.
-
-    Raises
-    ------
-    InputError
-        If there are none, or they differ in their rows or their loss.
+        One or more over pairs of the same rows, with one loss; others raise `InputError`.
     """
 
     means: tuple[Mean, ...]
