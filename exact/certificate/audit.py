@@ -18,8 +18,6 @@ from .order import CertifiedOrder, certified_order
 
 
 class AuditStatus(Advised):
-    """The result of an audit."""
-
     CERTIFIED = "certified", "The model is optimal to the tolerance: the relative gap is within it."
     ABOVE_TOLERANCE = (
         "above_tolerance",
@@ -54,14 +52,10 @@ class Audit:
     lam, loss : float, str
         The problem that it was judged by.
     loss_value : float
-        The mean loss over the pairs, without the penalty, to within `rounding`; for scores, of
-        the scores as given.
-    primal : float or None
-        An upper bound of the objective, at most `rounding` above it, for every function meant.
-        None where the model has no norm in this space, or the norm cannot be distinguished from the
-        scores.
-    gap, relative_gap, radius : float or None
-        As in `Certificate`, for every function meant; None with `primal`.
+        The mean loss over the pairs to within `rounding`; for scores, of the scores as given.
+    primal, gap, relative_gap, radius : float or None
+        As in `Certificate`, for every function meant. None where the model has no norm in this
+        space, or the norm cannot be distinguished from the scores.
     dual : float
         A lower bound of the optimum; valid for any model.
     rounding : float
@@ -80,8 +74,8 @@ class Audit:
     statement : str
         What was certified, in words. Bounds in it are rounded to the side on which they hold.
     status : AuditStatus
-        "certified" where the relative gap is within the tolerance;
-        "above_tolerance" where it is not; "no_gap".
+        "certified" where the relative gap is within the tolerance, else "above_tolerance"; "no_gap"
+        without a primal.
     """
 
     lam: float
@@ -103,14 +97,12 @@ class Audit:
     status: AuditStatus
 
     def __repr__(self) -> str:
-        """The status and the statement."""
         return f"Audit({self.status}: {self.statement})"
 
 
 def audit_weights(
     problem: Problem, w: np.ndarray, witness: Minorant, tol: float, rival: Rival | None = None
 ) -> Audit:
-    """Return the audit of the function with coordinates `w`."""
     certificate, risk = Certificate.of(problem, w, witness), problem.risk
     parts, meant, radius = [problem], "", certificate.radius
     if isinstance(risk, Tail | Worst):
@@ -131,18 +123,12 @@ def audit_weights(
 
 
 def audit_of(
-    problem: Problem,
-    certificate: Certificate,
-    loss_value: float,
-    order: CertifiedOrder,
-    tol: float,
-    rival: Rival | None = None,
-    residual: float | None = None,
-    meant: str = "",
-) -> Audit:
+    problem: Problem, held: Certificate, loss_value: float, order: CertifiedOrder, tol: float,
+    rival: Rival | None = None, residual: float | None = None, meant: str = "",
+) -> Audit:  # fmt: skip
     """Return the audit of a certificate and a count of pairs; words are rounded outward."""
     ordered = isinstance(problem.pairs, OrderedPairs | PartitionedOrder)
-    held, upper, share, units = certificate, "upper" if ordered else "positive", "", ""
+    upper, share, units = "upper" if ordered else "positive", "", ""
     if held.relative_gap is not None:
         share = f" ({at_most(min(above(100 * held.relative_gap), 100.0))} % of the objective)"
     if rival is not None:
@@ -162,14 +148,14 @@ def audit_of(
     return Audit(
         lam=problem.penalty.l2,
         loss=problem.loss.name,
-        **{name: getattr(certificate, name) for name in names},
+        **{name: getattr(held, name) for name in names},
         **vars(order),
         loss_value=loss_value,
         residual=residual,
-        rival_primal=None if rival is None else above(certificate.primal * rival.scale),
-        rival_gap=None if rival is None else above(certificate.gap * rival.scale),
+        rival_primal=None if rival is None else above(held.primal * rival.scale),
+        rival_gap=None if rival is None else above(held.gap * rival.scale),
         statement=f"The {what} have an objective of at most {at_most(held.primal, 10)}{units} over "
         f"{order.n_pairs} pairs, and no {others} one below {at_least(held.dual)}. The gap, at most "
         f"{at_most(held.gap)}{share}, {sure}.{meant}",
-        status=AuditStatus.CERTIFIED if certificate.reaches(tol) else AuditStatus.ABOVE_TOLERANCE,
+        status=AuditStatus.CERTIFIED if held.reaches(tol) else AuditStatus.ABOVE_TOLERANCE,
     )

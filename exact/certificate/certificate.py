@@ -84,7 +84,6 @@ def evaluated_with(
 
 
 def _evaluated_carefully(problem: Problem, w: np.ndarray, witness: Minorant) -> Bounds:
-    """Return both bounds from the space's most careful sums."""
     if isinstance(problem.penalty, Ridge):
         problem.space.together(w, witness.c)  # both products in one pass over a kernel's values
     dual = dual_value(problem, witness)
@@ -188,7 +187,7 @@ class Certificate:
         that nobody has looked at again. `recertify` makes a new one from the model and its data.
     objective : str
         The objective and the models among which the optimum is meant, in words; empty where the
-        estimator has one problem only, the one that its page states.
+        estimator's page states the only one.
     """
 
     primal: float
@@ -204,24 +203,12 @@ class Certificate:
     def of(
         cls, problem: Problem, w: np.ndarray, witness: Minorant, tol: float = 0.0
     ) -> Certificate:
-        """Return the certificate of the coordinates `w`, everything computed afresh.
+        """Return the certificate of the coordinates `w` (dim,), everything computed afresh, the
+        witness from its evidence. One of another problem raises `InputError`, and a gap below minus
+        its rounding, which exact arithmetic excludes, `CertificateError`.
 
-        Parameters
-        ----------
-        problem : Problem
-        w : array (dim,)
-        witness : Minorant
-            Any minorant; it is made anew from its evidence.
-        tol : float
-            >= 0, a relative gap that is enough: sums are not made in the long format where plain
-            ones prove it, rounding included. By default rounding is made as small as it gets.
-
-        Raises
-        ------
-        CertificateError
-            If the gap is below minus its rounding, which exact arithmetic excludes.
-        InputError
-            If the witness does not belong to the problem.
+        `tol` >= 0 is a relative gap that is enough: sums are not made in the long format where
+        plain ones prove it, rounding included. By default rounding is made as small as it gets.
         """
         return cls.with_minorant(problem, w, witness, tol)[0]
 
@@ -261,22 +248,17 @@ class Certificate:
         return cls(upper, lower, gap, relative, radius, rounding, objective=objective)
 
     def __format__(self, digits: str) -> str:
-        """Return the numbers in words, to so many digits (6), rounded to the side where they hold.
-
-        `f"{certificate:12}"` has twelve.
-        """
-        n = int(digits) if digits else 6
-        relative = ""
-        if self.relative_gap is not None:
-            relative = f" ({at_most(self.relative_gap, 2)} of F)"
-        radius = "" if self.radius is None else f", |f - f*| <= {at_most(self.radius, 2)}"
+        """Return the numbers in words, rounded to the side where they hold: to six digits, and to
+        twelve as `f"{certificate:12}"`."""
+        n, share, far = int(digits) if digits else 6, self.relative_gap, self.radius
+        relative = "" if share is None else f" ({at_most(share, 2)} of F)"
+        radius = "" if far is None else f", |f - f*| <= {at_most(far, 2)}"
         return (
             f"F <= {at_most(self.primal, n)}, optimum >= {at_least(self.dual, n)}, "
             f"gap <= {at_most(self.gap, 2)}{relative}{radius}"
         )
 
     def __str__(self) -> str:
-        """Return the numbers to six digits, rounded to the side where they hold."""
         return format(self)
 
     @property
@@ -297,7 +279,7 @@ class Certificate:
         return f"Proved on the training rows: {text}."
 
     def reaches(self, tol: float) -> bool:
-        """Return whether the relative gap is at most `tol`: (F - p*) / F is proved to be."""
+        """Return whether (F - p*) / F is proved to be at most `tol`."""
         return self.gap == 0 or (self.relative_gap is not None and self.relative_gap <= tol)
 
 
@@ -326,14 +308,12 @@ TRIVIAL = (
 
 
 def zero_is_optimal(loss: Loss, certificate: Certificate, tol: float) -> bool:
-    """Return whether any certificate of the problem proves f = 0 optimal to `tol`: there every
-    margin is 0, so that F(0) = loss(0). For partial AUC that holds for every lam exactly if the
-    classes' reduced convex hulls meet."""
+    """Return whether any certificate of the problem proves f = 0 optimal to `tol`: F(0) = loss(0).
+    For partial AUC that holds for every lam exactly if the classes' reduced convex hulls meet."""
     at_zero = float(np.asarray(loss.value(np.zeros(1)))[0])
     return at_zero - certificate.dual <= tol * at_zero
 
 
 def warn_if_trivial(loss: Loss, certificate: Certificate, tol: float) -> None:
-    """Warn, in the line of the user's call, where the surrogate says nothing: zero is optimal."""
     if zero_is_optimal(loss, certificate, tol):
         warn_the_user(TRIVIAL)

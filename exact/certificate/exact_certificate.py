@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR
 from fractions import Fraction
 from itertools import accumulate
+from typing import Any
 
 import numpy as np
 
@@ -43,7 +44,7 @@ FORMS: tuple[tuple[Loss, int, bool], ...] = (
 
 @dataclass(frozen=True)
 class ExactCertificate:
-    """What holds for one point of one problem in exact arithmetic.
+    """What holds for one point of one problem in exact arithmetic; floats are rounded outward.
 
     Attributes
     ----------
@@ -60,32 +61,29 @@ class ExactCertificate:
 
     @property
     def gap(self) -> Fraction:
-        """primal - dual: the point is at most this far from the optimum."""
+        """The point is at most this far from the optimum."""
         return self.primal - self.dual
 
     @property
     def primal_float(self) -> float:
-        """The least float that is not below the primal."""
         return float_above(self.primal)
 
     @property
     def dual_float(self) -> float:
-        """The largest float that is not above the dual."""
         return float_below(self.dual)
 
     @property
     def gap_float(self) -> float:
-        """The least float that is not below the gap."""
         return float_above(self.gap)
 
     @property
     def relative_gap(self) -> float | None:
-        """gap / primal rounded up; None where the primal is zero."""
+        """gap / primal; None where the primal is zero."""
         return float_above(self.gap / self.primal) if self.primal else None
 
     @property
     def radius(self) -> float:
-        """sqrt(2 gap / lam) rounded up: |w - w*| is at most this."""
+        """sqrt(2 gap / lam): |w - w*| is at most this."""
         return float_above(root_above(2 * self.gap / self.lam))
 
     def in_digits(self) -> dict[str, str]:
@@ -116,7 +114,6 @@ class ExactCertificate:
 
 
 def _form_of(loss: Loss) -> tuple[int, bool]:
-    """Return power and clipping of the loss, or raise `InputError` for another one."""
     for known, power, clipped in FORMS:
         if loss == known:
             return power, clipped
@@ -127,7 +124,8 @@ def _form_of(loss: Loss) -> tuple[int, bool]:
 def exact_certificate(problem: Problem, solution: Solution) -> ExactCertificate:
     """Return F at the solution and the lower bound of its evidence as fractions, nothing rounded.
 
-    [ScalingUp, eq. (3)]
+    [ScalingUp, eq. (3)]. Other problems than these, say of a kernel, a structure or rows read in
+    blocks, raise `InputError`, and too many numbers `TooLargeError`.
 
     Parameters
     ----------
@@ -137,14 +135,6 @@ def exact_certificate(problem: Problem, solution: Solution) -> ExactCertificate:
         are), or a list (its weights as stored, made to add up to one).
     solution : Solution
         Of this problem; its own certificate is not used.
-
-    Raises
-    ------
-    InputError
-        For a kernel, a structure or rows read in blocks, whose numbers are not all known exactly
-        or at once; if the solution does not belong to the problem.
-    TooLargeError
-        If there are too many numbers.
     """
     return ExactCertificate.of(problem, solution.w, solution.witness)
 
@@ -170,7 +160,6 @@ def check_exact(problem: Problem) -> None:
 
 
 def _point(problem: Problem, rows: ExactColumns, sums: _Sums, witness: Minorant) -> _ExactPoint:
-    """Return the dual point of the evidence, made in whole numbers."""
     evidence = witness.evidence
     if isinstance(evidence, Alpha):
         evidence = problem.risk.minorant(evidence).evidence  # with alpha clipped into its box
@@ -237,13 +226,12 @@ def _halved(scores: np.ndarray, exponent: int, width: Fraction) -> tuple[np.ndar
 
 
 def _mean(sums: _Sums, scores: np.ndarray, exponent: int) -> Fraction:
-    """Return the mean loss of scores on a grid."""
     lost = sums.lost(scores, 1 << -exponent)
     return Fraction(lost, sums.mass) * power_of_two(sums.power * exponent)
 
 
 class _AllPairs:
-    """Over all pairs, row weights taken exactly as the floats that they are."""
+    """Sums over all pairs, row weights taken exactly as the floats that they are."""
 
     def __init__(self, pairs: AllPairs, power: int, clipped: bool):
         self.power, self.clipped, self.positive = power, clipped, pairs.positive
@@ -258,13 +246,11 @@ class _AllPairs:
             return int(self.a.dot(first - t * mass))
         return int(self.a.dot(second - 2 * t * first + t * t * mass))
 
-    def _above(self, values: np.ndarray, weight: np.ndarray, at: np.ndarray) -> list[np.ndarray]:
+    def _above(self, values: np.ndarray, weight: np.ndarray, at: np.ndarray) -> list[Any]:
         """Return sum weight value^p, p = 0, 1, 2, of values above `at`, or of all."""
         order = np.argsort(values, kind="stable")
         values, weight = values[order], weight[order]
-        first = (
-            np.searchsorted(values, at, side="right") if self.clipped else np.zeros_like(at, int)
-        )
+        first = np.searchsorted(values, at, side="right") if self.clipped else 0
         running = [np.append(0, np.cumsum(weight * values**p)) for p in range(3)]
         return [sums[-1] - sums[first] for sums in running]
 
@@ -272,17 +258,15 @@ class _AllPairs:
         """Return alpha = -loss'(margin), the hinge's slope smoothed by `half` on either side."""
         t, b = scores[self.positive] - (1 << -exponent), scores[~self.positive]
         # Mirrored for the negative rows: z = b - t = (-t) - (-b).
+        sides = (self.a, b, self.b, t), (self.b, -t, self.a, -b)
         if self.power == 2:
-            u, v = self.a * self._lacking(b, self.b, t), self.b * self._lacking(-t, self.a, -b)
+            u, v = (own * self._lacking(values, others, at) for own, values, others, at in sides)
             unit = 2 * power_of_two(exponent) / self.mass
             return self._signed(u, v, unit, int(u.sum()), _mean(self, scores, exponent))
-        cap = 2 * half or 1  # at width 0 clip(z, 0, 1) is 1[z > 0], z being whole
+        low, cap = -half, 2 * half or 1  # at width 0 clip(z, 0, 1) is 1[z > 0], z being whole
         u, v = (
-            own * (self._lacking(values, others, at) - self._lacking(values, others, at + cap))
-            for own, values, others, at in (
-                (self.a, b, self.b, t - half),
-                (self.b, -t, self.a, -b - half),
-            )
+            own * (self._lacking(x, others, at + low) - self._lacking(x, others, at + low + cap))
+            for own, x, others, at in sides
         )
         return self._signed(u, v, Fraction(1, cap * self.mass), int(u.sum()))
 

@@ -62,7 +62,6 @@ class Step:
 
     @property
     def gap(self) -> float:
-        """primal - dual."""
         return self.primal - self.dual
 
 
@@ -77,8 +76,8 @@ class Solution:
     ----------
     w : array (dim,)
         Coordinates in the problem's space.
-    witness : Minorant
-        The minorant that the certificate was made with; `minorant` is the same.
+    witness, minorant : Minorant
+        The minorant that the certificate was made with.
     certificate : Certificate
     status : Status
     n_iter : int
@@ -101,7 +100,6 @@ class Solution:
     zeros_proved: np.ndarray | None = None
 
     def __repr__(self) -> str:
-        """One line without arrays: what was reached, how, and in what time."""
         held, size = self.certificate, np.size(self.w)
         return (
             f"Solution({self.status}: objective {at_most(held.primal, 6)}, "
@@ -139,7 +137,6 @@ class Solution:
 
     @property
     def minorant(self) -> Minorant:
-        """The same as `witness`."""
         return self.witness
 
 
@@ -163,17 +160,14 @@ class Recorder:
 
     @property
     def seconds(self) -> float:
-        """Seconds since the start."""
         return time.perf_counter() - self.start
 
     @property
     def out_of_time(self) -> bool:
-        """Whether the time limit has passed."""
         return self.max_time is not None and self.seconds > self.max_time
 
     @property
     def time_left(self) -> float | None:
-        """Seconds left, always above zero; None without a limit."""
         return None if self.max_time is None else max(self.max_time - self.seconds, LEAST_TIME)
 
     @property
@@ -186,12 +180,9 @@ class Recorder:
         return Recorder(self.time_left)
 
     def offer(
-        self,
-        w: np.ndarray | None = None,
-        primal: float = np.inf,
-        witness: Proof | Callable[[], Proof] | None = None,
-        dual: float = -np.inf,
-    ) -> None:
+        self, w: np.ndarray | None = None, primal: float = np.inf,
+        witness: Proof | Callable[[], Proof] | None = None, dual: float = -np.inf,
+    ) -> None:  # fmt: skip
         """Keep a point if it is better than the best so far on its side. A function may stand for a
         witness that is expensive to make."""
         if w is not None and primal < self.best_primal:
@@ -221,14 +212,13 @@ class Recorder:
             witness = witness()
         if witness is None and problem.space.apart is not None:
             # 1 << 10: bins per unit for the dual point of a run that ended before it made one
-            witness = problem.risk.minorant(Weights(w, 1 << 10, 1 if problem.loss == HINGE else 0))
+            witness = Weights(w, 1 << 10, 1 if problem.loss == HINGE else 0)
         elif witness is None:
             witness = Minorant.from_scores(problem, problem.space.scores(w))
-        certificate, made = Certificate.with_minorant(problem, w, witness, tol)
-        status = Status.CERTIFIED if certificate.reaches(tol) else reason or Status.STALLED
+        held, made = Certificate.with_minorant(problem, w, witness, tol)
+        status = Status.CERTIFIED if held.reaches(tol) else reason or Status.STALLED
         n_iter = self.history[-1].n_iter if self.history else 0
-        given = n_iter, self.seconds, self.history, self.method
-        return Solution(w, made, certificate, status, *given)
+        return Solution(w, made, held, status, n_iter, self.seconds, self.history, self.method)
 
 
 def _scaled(evidence: Evidence, share: float) -> Evidence:
@@ -273,9 +263,9 @@ class Idle:
     def after(self, *values: float) -> bool:
         """Return whether the run has stalled after a round with these values."""
         self.rounds += 1
-        both = list(zip(values, self.least, strict=True))
-        if any(x < share * least for share, (x, least) in zip(self.rule.shares, both, strict=True)):
-            self.rounds, self.least = 0, [min(pair) for pair in both]
+        rows = list(zip(self.rule.shares, values, self.least, strict=True))
+        if any(value < share * least for share, value, least in rows):
+            self.rounds, self.least = 0, [min(value, least) for _, value, least in rows]
         return self.rounds >= self.rule.patience
 
 
@@ -300,7 +290,6 @@ class Solver(ABC):
 
     @property
     def method(self) -> str:
-        """The name that the solution carries."""
         return self.name
 
     @abstractmethod
@@ -318,7 +307,6 @@ class Solver(ABC):
         recorder.offer(recorder.w0, problem.objective(recorder.w0))
 
     def conclude(self, problem: Problem, recorder: Recorder, reason: Status | None) -> Solution:
-        """Return the solution, certified anew."""
         return recorder.finish(problem, self.tol, reason)
 
     def solve(
