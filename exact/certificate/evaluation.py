@@ -1,10 +1,8 @@
 """One evaluation at given weights, of rows in blocks or partitions, and notes of the last ones.
 
-Notes spare the certificate what a solver has just evaluated. All else here sums what is not held.
-Rows are a sequence of blocks. They are scored and counted into bins; the closed bins give each row
-its marginal, and the marginals pull the rows. Where scores are kept, that is all of it. Where they
-are not, the sums of each bin's rows are gathered while they are counted, so that one pass is
-enough; where these would be too many numbers, the rows are read again.
+Rows are scored and counted into bins; the closed bins give each row its marginal, and the marginals
+pull the rows. Where scores are not kept, the sums of each bin's rows are gathered while they are
+counted, so that one pass is enough; where these would be too many numbers, rows are read again.
 
 A smoothed hinge of width delta has alpha = clip(z / delta + 1/2, 0, 1). With g its pull the
 smoothed objective has gradient lam w - g, and the gap splits into
@@ -82,7 +80,6 @@ class Evaluation:
         return max(self.loss - self.conjugate + float(self.w @ self.pull), 0.0)
 
     def primal(self, lam: float) -> Bound:
-        """Return F(w), and a bound of its rounding."""
         size = float(self.w @ self.w)
         sums = gamma(self.w.size + 8) * (lam * size + abs(self.loss))
         rounding = (self.loss_rounding + sums) * (1 + gamma(8))
@@ -94,7 +91,7 @@ class Evaluation:
         return min(1.0, lam * self.conjugate / norm2) if norm2 > 0 else 1.0
 
     def dual(self, lam: float, scale: float = 1.0) -> Bound:
-        """Return the lower bound that scale * alpha proves, and a bound of its rounding."""
+        """Return the lower bound that scale * alpha proves."""
         value = scale * self.conjugate - scale**2 * float(self.pull @ self.pull) / (2 * lam)
         norm, error = float(np.linalg.norm(self.pull)), self.pull_error
         square = error * (2 * norm + error) + gamma(self.w.size + 8) * norm**2
@@ -110,21 +107,11 @@ class Evaluation:
 # sums over pairs in memory, under the scores themselves. See `docs/decisions.md`.
 
 
-@dataclass(frozen=True, eq=False)
-class _LastSums:
-    """Sums over pairs, what they are of, and the bytes of w where the scores were made of it."""
-
-    problem: Problem
-    scores: np.ndarray
-    width: float
-    sums: PairSums
-    point: bytes | None
-
-
 @dataclass(eq=False)
 class _Notes:
     evaluations: list[tuple[Problem, bytes, Evaluation]] = field(default_factory=list)
-    last: _LastSums | None = None
+    # The last sums by scores and width, and the bytes of w where the scores were made of it.
+    last: tuple[Problem, np.ndarray, float, PairSums, bytes | None] | None = None
 
 
 _NOTES: ContextVar[_Notes | None] = ContextVar("notes", default=None)
@@ -132,7 +119,7 @@ _NOTES: ContextVar[_Notes | None] = ContextVar("notes", default=None)
 
 @contextmanager
 def noting() -> Iterator[None]:
-    """Within this block evaluations are noted; they are discarded at its end."""
+    """Note evaluations within this block."""
     token = _NOTES.set(_Notes())
     try:
         yield
@@ -141,7 +128,6 @@ def noting() -> Iterator[None]:
 
 
 def within_a_solve() -> bool:
-    """Whether evaluations are written down just now."""
     return _NOTES.get() is not None
 
 
@@ -176,28 +162,26 @@ def sums_at(
     scores = _fixed(scores)
     found = problem.risk.sums(scores, width)
     found.c.flags.writeable = False
-    notes.last = _LastSums(problem, scores, width, found, None if w is None else _bytes(w))
+    notes.last = problem, scores, width, found, None if w is None else _bytes(w)
     return found
-
-
-def _last_sums(problem: Problem) -> _LastSums | None:
-    """Return the last sums that were noted if they are of this very problem."""
-    notes = _NOTES.get()
-    last = None if notes is None else notes.last
-    return None if last is None or last.problem is not problem else last
 
 
 def noted_scores(problem: Problem, w: np.ndarray) -> np.ndarray | None:
     """Return the scores of `w` if the last sums were made of that very point, or None."""
-    last = _last_sums(problem)
-    return None if last is None or last.point != _bytes(w) else last.scores
+    notes = _NOTES.get()
+    if notes is None or notes.last is None:
+        return None
+    about, scores, _, _, point = notes.last
+    return scores if about is problem and point == _bytes(w) else None
 
 
 def noted_sums(problem: Problem, scores: np.ndarray, width: float) -> PairSums | None:
     """Return the sums at `scores` if they were the last made of this very problem, or None."""
-    last = _last_sums(problem)
-    same = last is not None and last.width == width and np.array_equal(last.scores, scores)
-    return last.sums if last is not None and same else None
+    notes = _NOTES.get()
+    if notes is None or notes.last is None:
+        return None
+    about, at, wide, sums, _ = notes.last
+    return sums if about is problem and wide == width and np.array_equal(at, scores) else None
 
 
 def _bytes(w: np.ndarray) -> bytes:
@@ -212,7 +196,7 @@ def _fixed(values: np.ndarray) -> np.ndarray:
 
 
 def binned_at(problem: Problem, w: np.ndarray, bins: int, half: int) -> Evaluation:
-    """Return the evaluation at `w` from a given grid of bins: the noted one, or a new one."""
+    """Return the evaluation at `w` on a grid: the noted one, or a new one."""
     known = noted(problem, w, bins, half if problem.loss == HINGE else None)
     return Evaluator(problem).at(w, bins, half) if known is None else known
 
@@ -301,7 +285,6 @@ class Evaluator:
     # at most, and c's by slip |c|_1.
 
     def _kept(self, w: np.ndarray, bins: int, half: int) -> Evaluation:
-        """Return the hinge's evaluation from scores of all rows, kept for the pull."""
         pairs, extent, scores = self.problem.pairs, Extent(), self.rows.scores(w)
         extent.add(scores, pairs.positive)
         sums, c = hinge_of_scores(extent.ends, scores, pairs.positive, pairs.weight, bins, half)
@@ -338,7 +321,6 @@ class Evaluator:
             offset, table = rows.offset, sums.c
 
             def by_lines(blocks: Iterator[Block], index: int) -> Pull:
-                """Read the rows again, and sum them by the marginals that the table gives them."""
                 into = Pull.of(w.size)
                 for block in blocks:
                     ruler.pull(block, offset, w, table, into)
@@ -559,7 +541,6 @@ class ClassSums:
     blocks: int = 0
 
     def merge(self, other: ClassSums) -> ClassSums:
-        """Add the sums of other rows."""
         for name in ("numbers", "vectors", "norms", "rows", "parts", "blocks"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.seen.merge(other.seen)
@@ -618,7 +599,6 @@ class GroupSums:
     parts: int = 1
 
     def merge(self, other: GroupSums) -> GroupSums:
-        """Add the answer of other partitions."""
         self.pull.merge(other.pull)
         for name in ("rows", "mass", "numbers", "parts"):
             setattr(self, name, getattr(self, name) + getattr(other, name))

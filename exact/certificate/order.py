@@ -2,10 +2,9 @@
 
 The optimum f* is within `radius` of the model f, so that with any common point m
 
-    |(f - f*)(x_i) - (f - f*)(x_j)| <= radius |k_i - k_j| <= radius (|k_i - m| + |k_j - m|).
+    |(f - f*)(x_i) - (f - f*)(x_j)| <= radius |k_i - k_j| <= radius (|k_i - m| + |k_j - m|):
 
-Each score of f* is known up to radius |k_i - m| and one common constant, and a sort counts the
-pairs; of rows in blocks the ends are counted on a grid, rounded outwards.
+each score of f* is known up to radius |k_i - m| and one common constant.
 """
 
 from __future__ import annotations
@@ -48,7 +47,6 @@ class CertifiedOrder:
 
     @property
     def n_certified(self) -> int:
-        """Pairs that the optimum is sure to order as the model does."""
         return self.n_sure_right + self.n_sure_wrong
 
 
@@ -94,7 +92,7 @@ def score_range(
 
 
 def count_above(low: np.ndarray, high: np.ndarray) -> int:
-    """Return the number of (i, j) with low[i] > high[j], by one sort."""
+    """Return the number of (i, j) with low[i] > high[j]."""
     return int(np.searchsorted(np.sort(high), low, side="left").sum(dtype=np.int64))
 
 
@@ -108,7 +106,7 @@ def ordered_counts(pairs: OrderedPairs, low: np.ndarray, high: np.ndarray) -> tu
 def auc_range(
     low: np.ndarray, high: np.ndarray, positive: np.ndarray, weight: np.ndarray | None = None
 ) -> tuple[float, float]:
-    """Return bounds of the AUC (ties one half) of all scores between `low` and `high`."""
+    """Return bounds of the AUC of all scores between `low` and `high`."""
     worst, best = np.where(positive, low, high), np.where(positive, high, low)
     return auc(worst, positive, weight), auc(best, positive, weight)
 
@@ -166,7 +164,7 @@ def counted_ends(
     rows: Any, w: np.ndarray, radius: float, slip: float = 0.0, weighted: bool = False
 ) -> np.ndarray:
     """Return the rows of positive weight, or their weight, by class, low or high end of their
-    bounds, and step: (2, 2, ENDS + 1)."""
+    bounds, and step of a grid, rounded outwards: (2, 2, ENDS + 1)."""
     ends = _ends_at(rows, w)
     bottom, top = float(ends.min()), float(ends.max())
     # A radius far beyond the range of the scores must not make the steps of the grid too coarse.

@@ -1,8 +1,7 @@
 """Proof files: what a certificate rests on, written down so that `check_proof` can verify it alone.
 
-A file holds the weights, a dual point (or what regenerates it) and the claimed bounds, never the
-data; what is claimed is what the checker verified in plain float64, so that it holds on any
-machine. The format is in `docs/proof-files.md`.
+What a file claims is what the checker verified in plain float64, so that it holds on any machine.
+The format is in `docs/proof-files.md`.
 """
 
 from __future__ import annotations
@@ -53,32 +52,25 @@ class Proof:
 
 
 def write_proof(
-    path: str | Path,
-    X: object,
-    y: object,
-    lam: float,
-    solution: Solution,
-    positive: object = None,
-    sample_weight: object = None,
-    *,
-    qid: object = None,
-    time: object = None,
-    event: object = None,
-) -> Proof:
+    path: str | Path, X: object, y: object, lam: float, solution: Solution,
+    positive: object = None, sample_weight: object = None, *,
+    qid: object = None, time: object = None, event: object = None,
+) -> Proof:  # fmt: skip
     """Write the proof file of a solution of the linear hinge problem, over all or ordered pairs.
 
-    [ScalingUp, eq. (3)]. The file is verified before it takes its name.
+    [ScalingUp, eq. (3)]. Returned is what the file claims: what the checker verified in float64, a
+    little widened. A problem that a proof file cannot hold, and evidence that does not support the
+    solution's certificate on these data, raise `InputError`.
 
     Parameters
     ----------
     path : str or Path
-        Where to write; a file of that name is replaced only by a complete one.
+        A file of that name is replaced only by a complete, verified one.
     X : array (n, d)
         Dense rows, also memory-mapped or any with `shape` and row slices.
     y : array (n,) or None
         Two kinds of labels; grades with `qid`; None with `time`.
-    lam : float
-        > 0.
+    lam : float > 0
     solution : Solution
         Of this problem.
     positive : label, optional
@@ -89,17 +81,6 @@ def write_proof(
         The query of each row, as in `solve`: numbers or words.
     time, event : arrays (n,), optional
         Times, and whether the event was seen.
-
-    Returns
-    -------
-    Proof
-        What the file claims: what the checker verified in float64, a little widened.
-
-    Raises
-    ------
-    InputError
-        If the problem is not one that a proof file can hold, or the evidence does not support the
-        solution's certificate on these data.
     """
     lam = Ridge(lam).lam
     if qid is None and time is None and event is None:
@@ -116,13 +97,10 @@ def write_proof(
 
 
 def write_proof_of(problem: Problem, solution: Solution, path: str | Path) -> Proof:
-    """Write the proof file of a solution of `problem`.
+    """Write the proof file of a solution of `problem`, as `write_proof` does. [ScalingUp, eq. (3)]
 
     The data's labels are True and False. Those of ordered pairs are the columns `key`, `group`,
-    `upper`, `lower` and `share` instead, as in `OrderedPairs`, where a row's weight is its own. It
-    raises what `write_proof` does.
-
-    [ScalingUp, eq. (3)]
+    `upper`, `lower` and `share` instead, as in `OrderedPairs`, where a row's weight is its own.
 
     Parameters
     ----------
@@ -207,7 +185,6 @@ def _save(
     path: str | Path, arrays: dict[str, np.ndarray], upper: Fraction, lower: Fraction,
     write: Callable[..., None],
 ) -> Proof:  # fmt: skip
-    """Write a proof file with its claims."""
     path, claims = Path(path), claims_of(upper, lower)
     named = dict(zip(("primal", "dual", "gap"), map(np.asarray, claims), strict=True))
     write_atomically(path, lambda file: write(file, **arrays, **named))
@@ -230,7 +207,6 @@ def _supports(solution: Solution, gap: Fraction) -> bool:
 
 
 def _of_weights(evidence: Weights, w: np.ndarray) -> dict[str, Any]:
-    """Return what makes the dual point of weights anew."""
     grid = {"bins": np.int64(evidence.bins), "half": np.int64(evidence.half)}
     return {"w_dual": w, **grid, "scale": np.float64(evidence.scale)}
 
@@ -252,7 +228,6 @@ def integer_marginals(
 
 
 def repetitions(weight: object, n: int, which: str = "the weight of row {}") -> np.ndarray:
-    """Return whole row weights, or ones."""
     if weight is None:
         return np.ones(n, dtype=np.int64)
     r = as_float64(weight, "the weights")
@@ -289,7 +264,6 @@ def columns_of(pairs: OrderedPairs) -> tuple[Columns, np.ndarray]:
 def ordered_evidence(
     evidence: Evidence | None, pairs: OrderedPairs, columns: Columns, repeats: np.ndarray
 ) -> tuple[str, dict[str, Any]]:
-    """Return the kind of evidence and its fields, in whole numbers."""
     if isinstance(evidence, Alpha):
         # What each copy of a row carries above and below, in parts of what a pair can carry.
         listed = pairs.listed()
@@ -328,7 +302,7 @@ def _bits(size: float) -> int:
 
 
 class RowBlocks:
-    """Any source of row slices, seen as a matrix that is read slice by slice."""
+    """A source of row slices as a matrix."""
 
     ndim = 2
 
@@ -372,25 +346,20 @@ def write_partitioned_proof(
 ) -> Proof:
     """Write the proof file of a solution over rows in partitions: two more passes over the rows.
 
-    [ScalingUp, eq. (3)]. The claims are checked before the file takes its name.
+    [ScalingUp, eq. (3)]. The claims are checked before the file takes its name. A solution of
+    another problem, or one that the sums do not support, raises `InputError`.
 
     Parameters
     ----------
     path : str or Path
     rows : PartitionedRows
         Row weights are whole and below 2^26.
-    lam : float
-        > 0.
+    lam : float > 0
     solution : Solution
         Of the linear hinge problem over all pairs of these rows, by method "descent": where few
         rows are solved in memory, "auto" ends at a dual point that is not one over partitions.
     positive : label
         What the labels of positive rows are where a partition is given to the checker.
-
-    Raises
-    ------
-    InputError
-        If the solution is one of another problem, or the sums do not support its certificate.
     """
     if partitions_of(rows) is None:
         raise InputError("these rows are not in partitions: use write_proof")
@@ -438,7 +407,6 @@ def write_partitioned_proof(
     places = np.clip(60 - np.frexp(most)[1], -1000, 1000).astype(np.int64)
 
     def pulled(blocks: Iterator[Block], index: int) -> dict[int, list[int]]:
-        """The sum of each column of one partition."""
         total = [0] * dual.size
         for columns, positive, weight, *_ in blocks:
             S, _ = _checked(check_partitions.scores, columns, offset, dual, units)
@@ -478,14 +446,10 @@ def write_partitioned_proof(
 
 
 def save_partitions(rows: PartitionedRows, folder: str | Path) -> list[Path]:
-    """Write each partition as a file that the checker reads, and return the names.
+    """Write each partition of `rows` as a file that the checker reads, and return the names.
 
-    Parameters
-    ----------
-    rows : PartitionedRows
-    folder : str or Path
-        Of the machines that hold the rows, each of which writes its own. The files hold `X`, `y`,
-        true on positive rows, and `weight` where rows have weights.
+    The `folder` is one of the machines that hold the rows, each of which writes its own. The files
+    hold `X`, `y`, true on positive rows, and `weight` where rows have weights.
     """
     where, dim = str(folder), rows.dim
 
