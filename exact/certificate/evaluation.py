@@ -22,31 +22,14 @@ from typing import Any
 import numpy as np
 
 from ..errors import CertificateError, InputError, OverflowingError
-from ..losses.registry import (
-    HINGE,
-    LARGEST_EXPONENT,
-    Exponential,
-    Logistic,
-    SmoothHinge,
-    Square,
-    SquaredHinge,
-    loss_slip,
-)
+from ..losses import registry
+from ..losses.registry import HINGE, Exponential, Logistic, SmoothHinge, Square, SquaredHinge
 from ..pairs.partitioned_pairs import PartitionedPairs, pairs_here
 from ..problem.problem import Problem
 from ..spaces.blocks import Block
 from ..spaces.groups import whole_partition
-from ..sums.binned import (
-    Extent,
-    Gathered,
-    Ruler,
-    closed_hinge,
-    closed_squared,
-    hinge_of_scores,
-    hinge_ruler,
-    squared_ruler,
-    whole_numbers,
-)
+from ..sums import binned
+from ..sums.binned import Extent, Gathered, Ruler, hinge_of_scores
 from ..sums.convolved import bins_cost, closed_smooth, smooth_ruler
 from ..sums.swept import PairSums
 from ..tools.rounding import UNIT, Bound, Pull, above, gamma
@@ -241,7 +224,7 @@ class Evaluator:
             if weight is not None:
                 sides = weight[~up].sum(), weight[up].sum()
             self.mass, self.weighted = np.array(sides, dtype=float), weight is not None
-            self.whole = whole_numbers(weight) and float(self.mass.max()) < EXACT
+            self.whole = binned.whole_numbers(weight) and float(self.mass.max()) < EXACT
         if isinstance(loss, CONVOLVED):
             self.doubt, self.order = bins_cost(loss)
         elif isinstance(loss, SquaredHinge):
@@ -295,9 +278,9 @@ class Evaluator:
         convolved: Any = self.loss if isinstance(self.loss, CONVOLVED) else None
         while True:
             if self.hinge:
-                ruler = hinge_ruler(extent, bins, half)
+                ruler = binned.hinge_ruler(extent, bins, half)
             elif convolved is None:
-                ruler = squared_ruler(extent, bins)
+                ruler = binned.squared_ruler(extent, bins)
             else:
                 ruler = smooth_ruler(extent, bins, convolved)
             kept = 2 * ruler.size * ruler.powers * (rows.dim + 1) <= rows.kept_numbers
@@ -309,9 +292,9 @@ class Evaluator:
                 break
             extent = widened(found.ends, SLACK)
         if self.hinge:
-            sums = closed_hinge(ruler, found, half, self.whole)
+            sums = binned.closed_hinge(ruler, found, half, self.whole)
         elif convolved is None:
-            sums = closed_squared(ruler, found, self.whole)
+            sums = binned.closed_squared(ruler, found, self.whole)
         else:
             sums = closed_smooth(ruler, found, self.whole, convolved)
         if kept:
@@ -398,7 +381,7 @@ class Evaluator:
         rows.last_range = w, ends
         levels = float(ends[3]), float(ends[0])
         worst = levels[0] - levels[1]
-        if not worst <= LARGEST_EXPONENT:
+        if not worst <= registry.LARGEST_EXPONENT:
             raise OverflowingError(
                 f"the exponential loss overflows at a margin of {-worst:g}: take smaller weights, "
                 "a larger lam or another loss"
@@ -456,7 +439,7 @@ class Evaluator:
         value, conjugate, size, value_error, conjugate_error, c_error = found.numbers / mass
         upper = value * (1 + chain) + value_error * (1 + chain)
         # Every row has the same bound of its error: two rows of mass one stand for the two sides.
-        moved = loss_slip(self.loss, np.ones(2), np.full(2, rows.score_slip(w)), upper)
+        moved = registry.loss_slip(self.loss, np.ones(2), np.full(2, rows.score_slip(w)), upper)
         g = found.pull.value / mass
         error = found.pull.bound() / mass + rows.reach * c_error
         error += 4 * UNIT * float(np.linalg.norm(g))

@@ -21,16 +21,8 @@ from ..losses.registry import HINGE, SQUARE, SQUARED_HINGE, Loss
 from ..pairs.all_pairs import AllPairs, PairList
 from ..problem.problem import Problem
 from ..problem.risk import Alpha, Minorant, Scores, Weights
-from ..tools.rounding import (
-    ExactColumns,
-    decimal,
-    float_above,
-    float_below,
-    power_of_two,
-    root_above,
-    sum_of_squares,
-    whole_numbers_of,
-)
+from ..tools import rounding
+from ..tools.rounding import ExactColumns, float_above, power_of_two, whole_numbers_of
 from .solution import Solution
 
 MOST_NUMBERS = 20_000_000  # entries of X, or listed pairs: about 10 s
@@ -70,7 +62,7 @@ class ExactCertificate:
 
     @property
     def dual_float(self) -> float:
-        return float_below(self.dual)
+        return rounding.float_below(self.dual)
 
     @property
     def gap_float(self) -> float:
@@ -84,14 +76,14 @@ class ExactCertificate:
     @property
     def radius(self) -> float:
         """sqrt(2 gap / lam): |w - w*| is at most this."""
-        return float_above(root_above(2 * self.gap / self.lam))
+        return float_above(rounding.root_above(2 * self.gap / self.lam))
 
     def in_digits(self) -> dict[str, str]:
         """Return primal, dual and gap as decimal numbers, rounded outward."""
         return {
-            "primal": decimal(self.primal, ROUND_CEILING),
-            "dual": decimal(self.dual, ROUND_FLOOR),
-            "gap": decimal(self.gap, ROUND_CEILING),
+            "primal": rounding.decimal(self.primal, ROUND_CEILING),
+            "dual": rounding.decimal(self.dual, ROUND_FLOOR),
+            "gap": rounding.decimal(self.gap, ROUND_CEILING),
         }
 
     @classmethod
@@ -105,7 +97,7 @@ class ExactCertificate:
         pairs, form = problem.pairs, _form_of(problem.loss)
         sums = _Listed(pairs, *form) if isinstance(pairs, PairList) else _AllPairs(pairs, *form)
         lam, (weights, exponent) = Fraction(problem.lam), whole_numbers_of(w)
-        norm2 = sum_of_squares([(m, exponent) for m in weights.tolist()])
+        norm2 = rounding.sum_of_squares([(m, exponent) for m in weights.tolist()])
         primal = _mean(sums, *_grid(*rows.scores(w))) + lam / 2 * norm2
         dual = _dual(rows, _point(problem, rows, sums, witness), lam)
         if dual > primal:
@@ -192,7 +184,7 @@ def _dual(rows: ExactColumns, point: _ExactPoint, lam: Fraction) -> Fraction:
             pulled = m * Fraction(2) ** e * point.unit - (low + high) / 2 * total
             norm2 += (abs(pulled) + point.missing * (high - low) / 2) ** 2
     else:
-        norm2 = sum_of_squares(pull) * point.unit**2
+        norm2 = rounding.sum_of_squares(pull) * point.unit**2
     curvature = 2 * point.square + norm2 / lam
     if point.total <= 0:
         return Fraction(0)  # F >= 0 needs no evidence

@@ -78,8 +78,7 @@ class Ridge(Penalty):
 
     Parameters
     ----------
-    lam : float > 0
-        In units of the loss over |f|^2.
+    lam : float > 0, in units of the loss over |f|^2
     """
 
     lam: float
@@ -163,8 +162,7 @@ class ElasticNet(FeaturePenalty):
 
     Parameters
     ----------
-    l2, l1 : float >= 0
-        l2 = 0, the lasso, only where l1 > 0.
+    l2, l1 : float >= 0, not both 0
     """
 
     l2: float
@@ -189,16 +187,13 @@ class ElasticNet(FeaturePenalty):
 
 @dataclass(frozen=True, eq=False)
 class GroupLasso(FeaturePenalty):
-    """l2/2 |w|^2 + l1 sum over groups of sqrt(size) |w_group|_2.
-
-    C is the product of balls of radius l1 sqrt(size).
+    """l2/2 |w|^2 + l1 sum over groups of sqrt(size) |w_group|_2; C is the product of balls of
+    radius l1 sqrt(size).
 
     Parameters
     ----------
-    l2, l1 : float >= 0
-        l2 = 0 only where l1 > 0.
-    groups : int array (dim,)
-        The group of each feature.
+    l2, l1 : float >= 0, not both 0
+    groups : array (dim,), the group of each feature
     """
 
     l2: float
@@ -228,7 +223,6 @@ class GroupLasso(FeaturePenalty):
             raise InputError(f"{space.dim} features, but groups of {self.groups.size}")
 
     def norms(self, g: np.ndarray) -> np.ndarray:
-        """Return |g_group|_2 of each group."""
         unit = float(np.abs(g).max(initial=0.0)) or 1.0  # squares of g could over- or underflow
         return unit * np.sqrt(np.bincount(self.groups, weights=(g / unit) ** 2))
 
@@ -262,8 +256,7 @@ class Sign(FeaturePenalty):
     Parameters
     ----------
     penalty : Ridge, ElasticNet or GroupLasso
-    columns : int array, optional
-        The columns with w >= 0; all by default.
+    columns : int array of those with w >= 0, by default all
     """
 
     penalty: Ridge | ElasticNet | GroupLasso

@@ -37,8 +37,7 @@ class Problem:
 
     Parameters
     ----------
-    space : Space
-        Where f lives.
+    space : Space in which f lives
     risk : Risk
         U, say `Mean(pairs, loss)`: sum_ij c_ij loss(f(x_i) - f(x_j)), sum c_ij = 1.
     penalty : Penalty
@@ -60,7 +59,6 @@ class Problem:
 
     @property
     def pairs(self) -> Any:
-        """AllPairs, a PairList or another set of pairs."""
         return self._mean("pairs").pairs
 
     @property
@@ -124,11 +122,9 @@ class Problem:
         return replace(self, space=space, risk=Mean(pairs, self.loss))
 
     def sums(self, scores: np.ndarray, width: float = 0.0) -> PairSums:
-        """Return value, signed marginals and conjugate sum at `scores` (n,); see `Mean.sums`."""
         return self.risk.sums(scores, width)
 
     def objective(self, w: np.ndarray) -> float:
-        """Return F at the coordinates `w` (dim,)."""
         return self.sums(self.space.scores(w)).value + self.penalty.value(self.space, w).value
 
     def check_weights(self, w: object) -> np.ndarray:
@@ -153,8 +149,7 @@ def pair_problem(
     Parameters
     ----------
     space : Space
-    positive : bool array (n,)
-        The positive rows; they become the labels of the pairs.
+    positive : bool array (n,), which become the labels of the pairs
     pairs : AllPairs or PairList
     loss : Loss
     penalty : Penalty
@@ -170,21 +165,16 @@ def linear_problem(
     X: object, y: object, lam: float, loss: str | Loss = "hinge",
     pairs: AllPairs | PairList | None = None, positive: object = None,
 ) -> Problem:  # fmt: skip
-    """Return the linear problem of a data matrix and its labels; what it cannot take raises
-    `InputError`.
+    """Return the linear problem of a data matrix and its labels; other input raises `InputError`.
 
     Parameters
     ----------
     X : array or sparse matrix (n, d)
-    y : array (n,)
-        Two kinds of labels.
+    y : array (n,) of two kinds of labels
     lam : float > 0
-    loss : str or Loss
-        A name as in `solve`, or a loss of your own.
-    pairs : AllPairs or PairList, optional
-        All pairs by default.
-    positive : label, optional
-        The larger one by default.
+    loss : str, a name as in `solve`, or Loss
+    pairs : AllPairs (by default) or PairList
+    positive : label, by default the larger one
     """
     space = Rows(X)
     mask, _, _ = split_labels(y, positive)
@@ -201,7 +191,6 @@ class Functions:
         self.zero = np.zeros(space.dim if space.gram is None else (2, space.n))
 
     def of(self, w: np.ndarray) -> np.ndarray:
-        """Return the function of the coordinates w."""
         if self.product is None:
             return w
         return self.pull(w) if w.any() else self.zero

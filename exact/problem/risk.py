@@ -15,19 +15,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, OverflowingError
-from ..losses.registry import (
-    ALL_LOSSES,
-    HINGE,
-    OURS,
-    SQUARED_HINGE,
-    Hinge,
-    Loss,
-    SmoothHinge,
-    SquaredHinge,
-    get_loss,
-    loss_slip,
-    shrunk_dual,
-)
+from ..losses import registry
+from ..losses.registry import HINGE, SQUARED_HINGE, Hinge, Loss, SmoothHinge, SquaredHinge
 from ..pairs.all_pairs import AllPairs, Labelled, PairList, deficiency, enumerated
 from ..pairs.ordered_pairs import WEIGHT_UNITS, OrderedPairs
 from ..pairs.partitioned_pairs import PartitionedOrder, PartitionedPairs
@@ -176,8 +165,8 @@ class Minorant:
         return problem.risk.minorant(Marginals(u, v))
 
     def renewed(self, problem: Any, sums: PairSums | None = None) -> Minorant:
-        """Return this minorant made again from its evidence, so that no claim in it is trusted;
-        `sums` are those of the risk at the evidence's scores and width."""
+        """Return this minorant made again from its evidence: no claim in it is trusted. `sums` are
+        those of the risk at the evidence's scores and width."""
         evidence = self.evidence
         if evidence is None:
             if not isinstance(problem.pairs, Labelled):
@@ -230,7 +219,7 @@ class PairRisk(Risk):
         """Return what errors (n,) of the scores can do to U <= `upper`."""
         mass, terms = self._weighed(error)
         up = 1 + gamma(terms + 16)
-        slip = loss_slip(self.loss, mass, error * up, max(upper, 0.0) * up)
+        slip = registry.loss_slip(self.loss, mass, error * up, max(upper, 0.0) * up)
         return slip * up * (1 + gamma(8))
 
     def _weighed(self, error: np.ndarray) -> tuple[np.ndarray, int]:
@@ -238,7 +227,7 @@ class PairRisk(Risk):
         raise InputError(f"{self!r} does not bound errors of scores: give the weights")
 
     def shrunk_dual(self, sums: PairSums) -> tuple[float, float]:
-        return shrunk_dual(self.loss, sums.total, sums.conjugate)
+        return registry.shrunk_dual(self.loss, sums.total, sums.conjugate)
 
     def minorant(self, evidence: Evidence, sums: PairSums | None = None) -> Minorant:
         if isinstance(evidence, Scores):
@@ -272,7 +261,7 @@ class Mean(PairRisk):
                 f"pairs must be AllPairs(), a PairList or an object with {', '.join(NEEDED)}, not "
                 f"{self.pairs!r} (it lacks {missing[0]})"
             )
-        if get_loss(self.loss) not in ALL_LOSSES.values():
+        if registry.get_loss(self.loss) not in registry.ALL_LOSSES.values():
             check_own_sums(self.loss)
         if isinstance(self.pairs, Labelled):
             self.pairs.check()
@@ -283,7 +272,6 @@ class Mean(PairRisk):
 
     @property
     def plain(self) -> bool:
-        """Whether the hinge is counted in whole numbers, or rows are many."""
         if self.n > LONG_ROWS:
             return True
         whole = isinstance(self.pairs, AllPairs) and self.pairs.weight is None
@@ -294,7 +282,6 @@ class Mean(PairRisk):
         return float(self.loss.smoothness)
 
     def sums(self, scores: np.ndarray, width: float = 0.0) -> PairSums:
-        """Return value, signed marginals and conjugate sum at `scores` (n,)."""
         squared = not np.isfinite(self.loss.lipschitz)
         if squared and not float(np.abs(scores).max()) <= LARGEST_SCORE:
             raise OverflowingError(
@@ -374,17 +361,14 @@ def check_width(width: float) -> float:
 def of_scores(loss: Loss, evidence: Scores, sums: PairSums) -> Minorant:
     """Return the minorant of alpha = -loss'(margin), given the sums at its scores."""
     scale = check_scale(evidence.scale)
-    linear, quadratic = shrunk_dual(loss, sums.total, sums.conjugate)
+    linear, quadratic = registry.shrunk_dual(loss, sums.total, sums.conjugate)
     value = scale * linear - scale**2 * quadratic
     size = scale * abs(linear) + scale**2 * abs(quadratic)
-    return Minorant(
-        sums.c if scale == 1 else scale * sums.c,
-        value,
-        c_error=scale * (sums.rounding + UNIT * float(np.abs(sums.c).sum())),
-        value_error=scale * (sums.conjugate_rounding + 3 * sums.rounding) + gamma(8) * size,
-        evidence=evidence,
-        c_relative=None if sums.relative is None else (sums.relative + UNIT) * (1 + gamma(4)),
-    )
+    c = sums.c if scale == 1 else scale * sums.c
+    c_error = scale * (sums.rounding + UNIT * float(np.abs(sums.c).sum()))
+    value_error = scale * (sums.conjugate_rounding + 3 * sums.rounding) + gamma(8) * size
+    relative = None if sums.relative is None else (sums.relative + UNIT) * (1 + gamma(4))
+    return Minorant(c, value, 0.0, c_error, value_error, evidence, relative)
 
 
 def of_marginals(pairs: Any, loss: Loss, evidence: Marginals) -> Minorant:
@@ -419,7 +403,14 @@ def of_marginals(pairs: Any, loss: Loss, evidence: Marginals) -> Minorant:
 
 def of_alpha(pairs: Any, loss: Loss, evidence: Alpha) -> Minorant:
     """Return the minorant of one alpha for each listed pair, clipped into its box first."""
-    i, j, c, inexact = _listed(pairs)
+    if isinstance(pairs, PairList):
+        i, j, c, inexact = pairs.i, pairs.j, pairs.c, 0.0
+    elif isinstance(pairs, OrderedPairs):
+        if (found := pairs.listed()) is None:
+            raise InputError("too many pairs to hold one alpha per pair: pass scores instead")
+        (i, j, c), inexact = found, gamma(WEIGHT_UNITS)  # of the weights, relatively
+    else:
+        raise InputError("alpha belongs to a pair list; all pairs take scores or marginals")
     alpha = np.asarray(evidence.alpha, dtype=float)
     if alpha.shape != i.shape:
         raise InputError(f"{i.size} pairs, but alpha of shape {alpha.shape}")
@@ -432,31 +423,15 @@ def of_alpha(pairs: Any, loss: Loss, evidence: Alpha) -> Minorant:
     m, n = i.size, pairs.n
     signed = np.bincount(i, weights=mass, minlength=n) - np.bincount(j, weights=mass, minlength=n)
     longest = max(int(np.bincount(i).max()), int(np.bincount(j).max()))  # terms of a row's sum
-    return Minorant(
-        signed,
-        float(short_sum(duals)),
-        c_error=2 * (gamma(longest + 8) + inexact) * float(short_sum(np.abs(mass))),
-        value_error=(gamma(short_chain(m) + 16) + inexact) * float(short_sum(size)),
-        evidence=Alpha(inside),
-    )
-
-
-def _listed(pairs: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
-    """Return the rows i and j of listed pairs, their weights, and the weights' relative error."""
-    if isinstance(pairs, PairList):
-        return pairs.i, pairs.j, pairs.c, 0.0
-    if not isinstance(pairs, OrderedPairs):
-        raise InputError("alpha belongs to a pair list; all pairs take scores or marginals")
-    found = pairs.listed()
-    if found is None:
-        raise InputError("too many pairs to hold one alpha per pair: pass scores instead")
-    return *found, gamma(WEIGHT_UNITS)
+    c_error = 2 * (gamma(longest + 8) + inexact) * float(short_sum(np.abs(mass)))
+    value_error = (gamma(short_chain(m) + 16) + inexact) * float(short_sum(size))
+    return Minorant(signed, float(short_sum(duals)), 0.0, c_error, value_error, Alpha(inside))
 
 
 def of_weights(pairs: Any, loss: Loss, evidence: Weights) -> Minorant:
     """Return the evidence alone: its vector is as long as the data and is never held."""
     ordered = isinstance(pairs, PartitionedOrder)
-    apart = (isinstance(pairs, PartitionedPairs) or ordered) and type(loss) in OURS
+    apart = (isinstance(pairs, PartitionedPairs) or ordered) and type(loss) in registry.OURS
     held = isinstance(pairs, AllPairs) and loss in (HINGE, SQUARED_HINGE)
     if not (held or apart):
         raise InputError("binned dual points are for the hinge over all pairs, or for its square")

@@ -61,13 +61,12 @@ ALIASES = {  # other names that people write
 
 
 def convention_name(name: object) -> str:
-    """Return the convention of that name; case and underscores do not count."""
     plain = str(name).strip().lower().replace("_", "-")
     return check_choice("convention", ALIASES.get(plain, plain), SCALINGS)
 
 
 def convention_loss(convention: str, loss: object = None) -> str:
-    """Return the loss of a convention, or `loss` if it is one that the convention has."""
+    """Return the usual loss of a convention, or `loss` if it is another of its losses."""
     name = convention_name(convention)
     losses = SCALINGS[name].losses
     if loss is None:
@@ -90,14 +89,10 @@ def lam_from_C(
 
     Parameters
     ----------
-    C : float > 0
-        In the convention's own units.
-    n_pairs : float > 0
-        N, the number of pairs in the convention's sum.
-    convention : str
-        A key of `SCALINGS`.
-    share_pos : float in (0, 1), optional
-        r = n_pos / n, for "sht-authors".
+    C : float > 0, in the convention's own units
+    n_pairs : float > 0, the number N of pairs in the convention's sum
+    convention : str, a key of `SCALINGS`
+    share_pos : float in (0, 1), for "sht-authors": r = n_pos / n
     """
     C = check_number("C", C)
     factor, direct = _rule(convention, n_pairs, share_pos)

@@ -45,15 +45,12 @@ STEPS = 2**40  # weights of groups are whole multiples of 1 / STEPS
 class Tail(PairRisk):
     """The mean loss of the kp lowest positives against the kq highest negatives.
 
-    What breaks the ranges below raises `InputError`.
-
     Parameters
     ----------
     mean : Mean
-        Over all pairs of rows without weights, with a nonincreasing loss.
+        Over all pairs of rows without weights, with a nonincreasing loss; else `InputError`.
     kp, kq : Fraction or int
-        Positives that count, from 1 to n_pos, and negatives, from 1 to n_neg; the last may count
-        in part.
+        Positives that count, from 1 to n_pos, and negatives, from 1 to n_neg: the last in part.
     """
 
     mean: Mean
@@ -71,7 +68,6 @@ class Tail(PairRisk):
 
     @staticmethod
     def check(pairs: object, loss: Loss) -> None:
-        """Raise `InputError` unless these pairs and this loss have a tail."""
         if not isinstance(pairs, AllPairs):
             raise InputError(
                 "partial AUC is over all pairs of two classes: leave out fpr_max and tpr_min, or "
@@ -172,16 +168,12 @@ class Tail(PairRisk):
         # A boundary row's weight is right to a unit where it is not a whole number.
         value_rounding = sums.value_rounding + 8 * UNIT * sums.value
         rounded = gamma(2) * float(np.abs(c).sum()) if share < 1 else 0.0
+        slip = sums.conjugate_rounding + (gamma(2) * abs(sums.conjugate) if share < 1 else 0.0)
         return PairSums(
-            sums.value,
-            c,
-            share * sums.conjugate,
-            share * sums.total,
-            value_rounding if not whole else sums.value_rounding,
-            sums.rounding + rounded,
-            sums.conjugate_rounding + (gamma(2) * abs(sums.conjugate) if share < 1 else 0.0),
+            sums.value, c, share * sums.conjugate, share * sums.total,
+            sums.value_rounding if whole else value_rounding, sums.rounding + rounded, slip,
             excess=sums.excess,
-        )
+        )  # fmt: skip
 
 
 def check_rates(fpr_max: float | Fraction, tpr_min: float | Fraction) -> tuple[Fraction, Fraction]:
@@ -203,8 +195,7 @@ def tail_risk(
 
     Parameters
     ----------
-    pairs : AllPairs
-        With labels.
+    pairs : AllPairs, with labels
     loss : Loss
     fpr_max : number in (0, 1]
         A float is taken as the decimal number that it prints, so that 0.1 of 10 rows is one row.
@@ -230,13 +221,8 @@ def _rate(name: str, value: float | Fraction) -> Fraction:
 
 @dataclass(frozen=True, eq=False)
 class Worst(PairRisk):
-    """The largest of several means: of groups of rows, say, as fairness asks for.
-
-    Parameters
-    ----------
-    means : tuple of Mean
-        One or more over pairs of the same rows, with one loss; others raise `InputError`.
-    """
+    """The largest of several means: of groups of rows, say, as fairness asks for. The `means` are a
+    tuple over pairs of the same rows, with one loss; else `InputError`."""
 
     means: tuple[Mean, ...]
 
@@ -277,16 +263,13 @@ class Worst(PairRisk):
 
         rounding, size = mixture(lambda x: x.rounding), mixture(lambda x: float(np.abs(x.c).sum()))
         slip, heavy = mixture(lambda x: x.conjugate_rounding), mixture(lambda x: abs(x.conjugate))
+        c, conjugate = mixture(lambda x: x.c), mixture(lambda x: x.conjugate)
         return PairSums(
-            value,
-            mixture(lambda x: x.c),
-            mixture(lambda x: x.conjugate),
-            mixture(lambda x: x.total),
+            value, c, conjugate, mixture(lambda x: x.total),
             (top - value) * (1 + gamma(4)) + gamma(4) * abs(value),
             (rounding + chain * size) * (1 + gamma(self.n + 8)),
-            (slip + chain * heavy) * (1 + chain),
-            excess=max(value - low, 0.0) * (1 + gamma(4)),
-        )
+            (slip + chain * heavy) * (1 + chain), excess=max(value - low, 0.0) * (1 + gamma(4)),
+        )  # fmt: skip
 
     def upper(self, scores: np.ndarray, error: np.ndarray, sums: PairSums | None = None) -> Bound:
         bounds = [mean.upper(scores, error) for mean in self.means]
