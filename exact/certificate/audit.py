@@ -49,15 +49,13 @@ class Audit:
 
     Attributes
     ----------
-    lam, loss : float, str
-        The problem that it was judged by.
+    lam, loss : float, str, of the problem that it was judged by
     loss_value : float
         The mean loss over the pairs to within `rounding`; for scores, of the scores as given.
     primal, gap, relative_gap, radius : float or None
         As in `Certificate`, for every function meant. None where the model has no norm in this
         space, or the norm cannot be distinguished from the scores.
-    dual : float
-        A lower bound of the optimum; valid for any model.
+    dual : float, a lower bound of the optimum, valid for any model
     rounding : float
         How much of the gap, or of the lower bound alone, may be floating point, bins, and all
         that separates the scores from those of the functions meant. It is in the bounds already.
@@ -69,8 +67,7 @@ class Audit:
     n_sure_right, n_sure_wrong : int or None
         Pairs that the optimum is sure to order as the model does: with the positive row above
         the negative one, and below it.
-    rival_primal, rival_gap : float or None
-        `primal` and `gap` in the units of the rival's own objective, rounded up.
+    rival_primal, rival_gap : float or None, in the units of the rival's own objective, rounded up
     statement : str
         What was certified, in words. Bounds in it are rounded to the side on which they hold.
     status : AuditStatus

@@ -167,18 +167,14 @@ class Certificate:
 
     Attributes
     ----------
-    primal : float
-        An upper bound of F at the point, at most `rounding` above it.
-    dual : float
-        A lower bound of the optimum, >= 0.
-    gap : float
-        primal - dual, rounded up: the point is at most this far from the optimum.
+    primal : float, an upper bound of F at the point, at most `rounding` above it
+    dual : float >= 0, a lower bound of the optimum
+    gap : float, primal - dual: the point is at most this far from the optimum
     relative_gap : float or None
-        1 - dual / primal, rounded up: (F - p*) / F is at most this. None where the primal is zero
-        or infinite.
+        1 - dual / primal: (F - p*) / F is at most this. None where the primal is zero or infinite.
     radius : float or None
-        sqrt(2 gap / l2), rounded up: the distance |f - f*| is at most this. None where the penalty
-        has no part l2/2 |f|^2: the optimum need not be one point.
+        sqrt(2 gap / l2): the distance |f - f*| is at most this. None where the penalty has no part
+        l2/2 |f|^2: the optimum need not be one point.
     rounding : float
         How much of the gap floating point and bins may be: F at the point is at least primal -
         rounding.
@@ -222,10 +218,9 @@ class Certificate:
 
     @classmethod
     def from_bounds(cls, primal: Bound, dual: Bound, l2: float, objective: str = "") -> Certificate:
-        """Return the certificate of F at a point and of a lower bound of the optimum; `l2` is the
-        penalty's weight of |f|^2 / 2, which a radius needs. An infinite primal is that of weights
-        that break a constraint. Numbers that exclude each other before they are rounded outward
-        raise `CertificateError`."""
+        """Return the certificate of F at a point and of a lower bound of the optimum; a radius
+        needs `l2`. The primal of weights that break a constraint is infinite. Numbers that exclude
+        each other before they are rounded outward raise `CertificateError`."""
         difference, slip = primal.value - dual.value, primal.error + dual.error
         if not difference >= -slip:
             raise CertificateError(
@@ -287,8 +282,7 @@ WIDTHS = (0.0, *np.geomspace(1e-3, 10.0, 13).tolist())  # of the hinge's kink, t
 
 
 def full_certificate(problem: Problem, w: np.ndarray, space: Space | None = None) -> Certificate:
-    """Return how far any `w` is from the optimum, by the best dual point of its own scores: their
-    slopes, smoothed over the width that proves the most."""
+    """Certify any `w` by its own scores' slopes, smoothed over the width that proves the most."""
     scores = problem.space.scores(problem.check_weights(w))
     widths = WIDTHS if problem.loss == HINGE else WIDTHS[:1]
     witnesses = [Minorant.from_scores(problem, scores, width) for width in widths]

@@ -40,10 +40,8 @@ class ExactCertificate:
 
     Attributes
     ----------
-    primal : Fraction
-        F at the point.
-    dual : Fraction
-        A lower bound of the optimum, >= 0.
+    primal : Fraction, F at the point
+    dual : Fraction >= 0, a lower bound of the optimum
     lam : Fraction
     """
 
@@ -53,7 +51,6 @@ class ExactCertificate:
 
     @property
     def gap(self) -> Fraction:
-        """The point is at most this far from the optimum."""
         return self.primal - self.dual
 
     @property
@@ -80,16 +77,12 @@ class ExactCertificate:
 
     def in_digits(self) -> dict[str, str]:
         """Return primal, dual and gap as decimal numbers, rounded outward."""
-        return {
-            "primal": rounding.decimal(self.primal, ROUND_CEILING),
-            "dual": rounding.decimal(self.dual, ROUND_FLOOR),
-            "gap": rounding.decimal(self.gap, ROUND_CEILING),
-        }
+        ways = {"primal": ROUND_CEILING, "dual": ROUND_FLOOR, "gap": ROUND_CEILING}
+        return {name: rounding.decimal(getattr(self, name), way) for name, way in ways.items()}
 
     @classmethod
     def of(cls, problem: Problem, w: np.ndarray, witness: Minorant) -> ExactCertificate:
-        """Return the exact certificate of the weights `w` (dim,) and of any dual point; it raises
-        what `exact_certificate` does."""
+        """Certify `w` (dim,) by any dual point; see `exact_certificate`."""
         check_exact(problem)
         assert problem.space.given is not None
         rows = ExactColumns(problem.space.given.raw)
@@ -125,8 +118,7 @@ def exact_certificate(problem: Problem, solution: Solution) -> ExactCertificate:
         Over linear rows: `linear_problem(X, y, lam, loss, pairs)`; at most 20,000,000 numbers.
         The hinge, its square or the square loss; all pairs (row weights as the floats that they
         are), or a list (its weights as stored, made to add up to one).
-    solution : Solution
-        Of this problem; its own certificate is not used.
+    solution : Solution of this problem; its own certificate is not used
     """
     return ExactCertificate.of(problem, solution.w, solution.witness)
 
@@ -173,7 +165,7 @@ def _point(problem: Problem, rows: ExactColumns, sums: _Sums, witness: Minorant)
 
 
 def _dual(rows: ExactColumns, point: _ExactPoint, lam: Fraction) -> Fraction:
-    """Return the lower bound of the optimum that a dual point proves at its best scale."""
+    """Return the lower bound that a dual point proves at its best scale."""
     pull, norm2 = rows.pull(point.c), Fraction(0)
     if point.missing:
         # A bound for the feasible marginals next to `point.c`. They are `missing` away (sum of
@@ -277,8 +269,7 @@ class _AllPairs:
         return _ExactPoint(c, unit, total * unit, Fraction(square), missing * unit)
 
     def of_marginals(self, u: np.ndarray, v: np.ndarray) -> _ExactPoint:
-        """Return the point of the largest flow within marginals of a hinge
-        [docs/certificates.md]."""
+        """Return the point of the largest flow within a hinge's marginals."""
         both, exponent = whole_numbers_of(np.concatenate([u, v]))
         # A pair's cap is a_i b_j / mass, in whole numbers of 2^exponent / mass after scaling.
         both = both * (self.mass << max(exponent, 0))

@@ -49,10 +49,8 @@ class Step:
     Attributes
     ----------
     n_iter : int
-    seconds : float
-        Since the start.
-    primal, dual : float
-        The best so far; infinite or NaN where not known yet.
+    seconds : float, since the start
+    primal, dual : float, the best so far; infinite or NaN where not known yet
     """
 
     n_iter: int
@@ -74,10 +72,8 @@ class Solution:
 
     Attributes
     ----------
-    w : array (dim,)
-        Coordinates in the problem's space.
-    witness, minorant : Minorant
-        The minorant that the certificate was made with.
+    w : array (dim,), coordinates in the problem's space
+    witness, minorant : Minorant, that the certificate was made with
     certificate : Certificate
     status : Status
     n_iter : int
@@ -204,7 +200,7 @@ class Recorder:
         return self.gap < np.inf and self.gap <= tol * self.best_primal
 
     def finish(self, problem: Problem, tol: float, reason: Status | None) -> Solution:
-        """Return the solution, certified anew: certified within `tol`, else for this reason."""
+        """Return the solution, certified anew; `reason` counts where it is not within `tol`."""
         # A run that was interrupted before its first point has these to show: zero, and its scores.
         w = np.zeros(problem.space.dim) if self.best_w is None else self.best_w
         witness = self.best_witness

@@ -340,8 +340,8 @@ def _part_of_tail(problem: Problem, risk: Tail) -> Problem | None:
         return None
     pairs = risk.mean.pairs
     wanted = _wanted(pairs.n_pos, pairs.n_neg, size)
-    index = _thinned(problem, risk.positive, wanted)
-    few = AllPairs(form=pairs.form).on(risk.positive[index])
+    index = _thinned(problem, pairs.positive, wanted)
+    few = AllPairs(form=pairs.form).on(pairs.positive[index])
     # The parts in thousandths: sums of row weights stay whole numbers.
     kp, kq = (
         min(max(Fraction(round(1000 * k * share), 1000), Fraction(1)), Fraction(n))

@@ -125,8 +125,7 @@ class Minorant:
     ----------
     c : array (n,)
         Signed marginals, adding up to zero up to the deficiency; empty with `Weights`.
-    value : float
-        V. For a mean over pairs sum_ij c_ij dual(alpha_ij).
+    value : float, V; for a mean over pairs sum_ij c_ij dual(alpha_ij)
     deficiency : float
         How far (sum of absolute differences) `c` is from that of a true minorant of this value.
         The bound itself pays for it.
@@ -134,8 +133,7 @@ class Minorant:
         Bounds of the rounding in `c` (sum of absolute errors) and in `value`.
     evidence : Evidence or None
         None: `c` holds the marginals of a hinge over all pairs, the positive rows' above zero.
-    c_relative : float or None
-        A bound of the relative rounding of each c_i, where it is known.
+    c_relative : float or None, a bound of the relative rounding of each c_i, where known
     """
 
     c: np.ndarray

@@ -23,7 +23,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from functools import cached_property
 from numbers import Real
 from typing import Any
 
@@ -88,10 +87,6 @@ class Tail(PairRisk):
         counts = f"{float(self.kp):g} positive and {float(self.kq):g} negative rows"
         return f"partial AUC ({self.loss.name}, the worst {counts})"
 
-    @property
-    def positive(self) -> np.ndarray:
-        return self.mean.pairs.positive
-
     def share(self, p: np.ndarray, q: np.ndarray) -> float:
         """Return the largest s, rounded down, with s (mean over the pairs weighted p, q, in any
         units) <= U: kp' kq' / (kp kq) with kp' = min(kp, sum p / max p)."""
@@ -103,7 +98,7 @@ class Tail(PairRisk):
 
     def sums(self, scores: np.ndarray, width: float = 0.0) -> PairSums:
         """Return U and the minorant of the worst rows, or of smoothed slopes and row weights."""
-        check_scores(scores, self.positive)
+        check_scores(scores, self.mean.pairs.positive)
         scores = as_float_scores(scores)
         if self.kp + self.kq == self.n:
             return self.mean.pairs.sums(scores, self.loss, width)
@@ -118,10 +113,10 @@ class Tail(PairRisk):
         exact = {name: getattr(found, name) for name in ("value", "value_rounding", "excess")}
         return replace(smooth, relative=None, **exact)
 
-    @cached_property
+    @property
     def _sides(self) -> tuple[tuple[np.ndarray, Fraction, int], ...]:
         """The rows of each class, how many count, and the sign that makes large scores worst."""
-        up, low = np.flatnonzero(self.positive), np.flatnonzero(~self.positive)
+        up, low = self.mean.pairs.places
         return (up, self.kp, -1), (low, self.kq, 1)
 
     def chosen(
@@ -212,9 +207,7 @@ def _rate(name: str, value: float | Fraction) -> Fraction:
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real | Decimal):
         raise InputError(f"{name} = {brief(value)} is not a number")
     try:
-        if isinstance(value, Fraction | int):
-            return Fraction(value)
-        return Fraction(Decimal(str(value)))
+        return Fraction(value if isinstance(value, Fraction | int) else Decimal(str(value)))
     except (ValueError, ArithmeticError, OverflowError) as error:
         raise InputError(f"{name} = {brief(value)} is not a number") from error
 

@@ -66,21 +66,15 @@ def write_proof(
     ----------
     path : str or Path
         A file of that name is replaced only by a complete, verified one.
-    X : array (n, d)
-        Dense rows, also memory-mapped or any with `shape` and row slices.
-    y : array (n,) or None
-        Two kinds of labels; grades with `qid`; None with `time`.
+    X : array (n, d) of dense rows, also memory-mapped or any with `shape` and row slices
+    y : array (n,) of two kinds of labels; grades with `qid`; None with `time`
     lam : float > 0
-    solution : Solution
-        Of this problem.
-    positive : label, optional
-        The larger one by default.
+    solution : Solution of this problem
+    positive : label, by default the larger one
     sample_weight : array (n,), optional
         Whole numbers >= 0, below 2^26: how often each row counts.
-    qid : array (n,), optional
-        The query of each row, as in `solve`: numbers or words.
-    time, event : arrays (n,), optional
-        Times, and whether the event was seen.
+    qid : array (n,) of numbers or words, the query of each row as in `solve`
+    time, event : arrays (n,), times, and whether the event was seen
     """
     lam = Ridge(lam).lam
     if qid is None and time is None and event is None:
@@ -104,8 +98,7 @@ def write_proof_of(problem: Problem, solution: Solution, path: str | Path) -> Pr
 
     Parameters
     ----------
-    problem : Problem
-        Hinge over all or ordered pairs of dense rows, in memory or streamed.
+    problem : Problem of the hinge over all or ordered pairs of dense rows, in memory or streamed
     solution : Solution
     path : str or Path
     """
@@ -352,8 +345,7 @@ def write_partitioned_proof(
     Parameters
     ----------
     path : str or Path
-    rows : PartitionedRows
-        Row weights are whole and below 2^26.
+    rows : PartitionedRows, whose row weights are whole and below 2^26
     lam : float > 0
     solution : Solution
         Of the linear hinge problem over all pairs of these rows, by method "descent": where few
@@ -418,19 +410,12 @@ def write_partitioned_proof(
 
     pulls = space.total(pulled, or_)
     fields: dict[str, Any] = {
-        "format": np.int64(1),
-        "kind": "partitions",
-        "positive": positive,
-        "lam": np.float64(problem.lam),
-        "w": w,
-        **_of_weights(evidence, dual),
-        "offset": offset,
-        "units": np.int64(units),
-        "places": places,
-        "sha256": [digest for digest, _, _ in parts],
-        "size": [size for _, size, _ in parts],
+        "format": np.int64(1), "kind": "partitions", "positive": positive,
+        "lam": np.float64(problem.lam), "w": w, **_of_weights(evidence, dual),
+        "offset": offset, "units": np.int64(units), "places": places,
+        "sha256": [digest for digest, _, _ in parts], "size": [size for _, size, _ in parts],
         "pulls": [[str(g) for g in pulls[k]] for k in range(space.parts)],
-    }
+    }  # fmt: skip
     for k, name in zip(range(len(points)), ("cells", "dual_cells"), strict=False):
         held = [cells[k] for _, _, cells in parts]
         fields[name] = np.concatenate(held, axis=1)
