@@ -102,7 +102,6 @@ _NOTES: ContextVar[_Notes | None] = ContextVar("notes", default=None)
 
 @contextmanager
 def noting() -> Iterator[None]:
-    """Note evaluations within this block."""
     token = _NOTES.set(_Notes())
     try:
         yield
@@ -115,7 +114,6 @@ def within_a_solve() -> bool:
 
 
 def note(problem: Problem, found: Evaluation) -> Evaluation:
-    """Write down a copy of an evaluation that was just made, and return it."""
     notes = _NOTES.get()
     if notes is not None:
         copy = replace(found, w=_fixed(found.w), pull=_fixed(found.pull))
@@ -496,9 +494,6 @@ def widened(ends: np.ndarray, share: float) -> np.ndarray:
     return np.ravel(np.column_stack([low - margin, high + margin]))
 
 
-# What is asked of some blocks, wherever they lie: `total` adds the answers up.
-
-
 def gather(
     offset: np.ndarray, w: np.ndarray, ruler: Ruler, moments: int, kept: bool,
     blocks: Iterator[Block], index: int,
@@ -573,8 +568,6 @@ def class_sums(
 
 @dataclass(eq=False)
 class GroupSums:
-    """Sums over the pairs of whole groups."""
-
     pull: Pull
     rows: int
     mass: int

@@ -76,7 +76,6 @@ class ExactCertificate:
         return float_above(rounding.root_above(2 * self.gap / self.lam))
 
     def in_digits(self) -> dict[str, str]:
-        """Return primal, dual and gap as decimal numbers, rounded outward."""
         ways = {"primal": ROUND_CEILING, "dual": ROUND_FLOOR, "gap": ROUND_CEILING}
         return {name: rounding.decimal(getattr(self, name), way) for name, way in ways.items()}
 
@@ -124,7 +123,6 @@ def exact_certificate(problem: Problem, solution: Solution) -> ExactCertificate:
 
 
 def check_exact(problem: Problem) -> None:
-    """Raise an error unless the exact mode supports the problem and it is small enough."""
     space, known = problem.space, "the exact mode is for linear rows that are held in memory"
     if space.gram is not None:
         raise InputError(f"{known}: the values of a kernel are rounded already")

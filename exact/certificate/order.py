@@ -92,7 +92,6 @@ def score_range(
 
 
 def count_above(low: np.ndarray, high: np.ndarray) -> int:
-    """Return the number of (i, j) with low[i] > high[j]."""
     return int(np.searchsorted(np.sort(high), low, side="left").sum(dtype=np.int64))
 
 
@@ -226,7 +225,6 @@ class CountedScores:
         return max(low - slack, 0.0), min(high + slack, 1.0)
 
     def as_rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return scores, classes and weights of rows that are spread so."""
         side, step = np.nonzero(self.mass)
         return self.at[step], side == 1, self.mass[side, step]
 
@@ -322,7 +320,6 @@ def group_concordance(rows: GroupedRows, w: np.ndarray) -> float:
 
 
 def paired_range(rows: GroupedRows, w: np.ndarray) -> tuple[float, float]:
-    """Return the range of the scores of all rows that are in a pair."""
     offset = rows.offset
 
     def reaches(pairs: OrderedPairs, whole: Whole) -> np.ndarray:

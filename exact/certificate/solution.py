@@ -105,7 +105,6 @@ class Solution:
         )
 
     def _repr_html_(self) -> str:
-        """A table of the same and the statement, for notebooks."""
         held = self.certificate
         relative = "undefined" if held.relative_gap is None else at_most(held.relative_gap)
         rows = {
@@ -187,7 +186,6 @@ class Recorder:
             self.best_dual, self.best_witness = dual, witness
 
     def step(self, n_iter: int | None = None) -> None:
-        """Write a line of history, and show it to the callback; by default it counts by one."""
         if n_iter is None:
             n_iter = self.history[-1].n_iter + 1 if self.history else 1
         line = Step(n_iter, self.seconds, float(self.best_primal), float(self.best_dual))

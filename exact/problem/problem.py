@@ -305,11 +305,8 @@ def best_on_segment(
     return found, problem.objective(found)
 
 
-# A smaller problem of evenly spread rows of both classes: a warm start, never a proof.
-
-
 def starting_sample(problem: Problem) -> Problem | None:
-    """Return a sample of a large problem's rows; None where it does not pay."""
+    """Return a large problem over a sample of its rows, a warm start; None where none pays."""
     least = max(LEAST_ROWS, ROWS_PER_COORDINATE * problem.space.dim)
     if not isinstance(problem.pairs, AllPairs) or problem.n < LARGE * least:
         return None

@@ -2,14 +2,8 @@
 
 The house: lam/2 |f|^2 + mean over pairs. N is the number of pairs, n_pos n_neg or as drawn. Of a
 sum over pairs lam is 1 / (C N), or 2 / (C N) where C/2 stands before it; of a mean 1 / C; and where
-C stands before the penalty, C.
-
-LinearSVC is meant with `fit_intercept=False` on one difference a pair; with x_j - x_i as well its C
-counts double. scikit-survival [Poelsterl, Navab and Katouzian, ECML PKDD 2015, eq. (4) at r = 1]
-sums over the comparable pairs; C is its alpha. `FastSurvivalSVM` is meant with `rank_ratio=1`, no
-two equal times and the opposite sign of `coef_`, `HingeLossSurvivalSVM` with `pairs="all"` and the
-linear kernel, where w is -(coef_ @ X)[0]. For a linear booster of XGBoost see
-`validation.files.vectors`.
+C stands before the penalty, C. With what settings each program has its objective is in
+`docs/certify.md`; scikit-survival: Poelsterl, Navab and Katouzian, ECML PKDD 2015, eq. (4), r = 1.
 """
 
 from __future__ import annotations
