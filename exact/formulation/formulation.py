@@ -2,9 +2,7 @@
 
 Solvers see rows only: a kernel machine is linear in the right features [ScalingUp, Prop. 3], and
 SAUC-SVM is AUC-SVM in whitened features. The certificate is made in the space that was meant.
-
-Equal rows of one class have equal scores, so a group of them is one row of their weight; a group's
-marginal is shared out by weight. Pairs that are tied because rows are equal are gone then.
+Equal rows of one class have equal scores, so a group of them is one row of their weight.
 """
 
 from __future__ import annotations
@@ -35,7 +33,6 @@ from ..tools.arrays import check_matrix
 from .request import Request
 
 Matrix = np.ndarray | sp.csr_matrix
-
 WORTH = 0.9  # equal rows are merged if at most this share of the rows is left
 SAMPLE = 4000  # rows that are checked first: if no two are equal, few of all rows are
 
@@ -47,8 +44,6 @@ class Formulation:
     meant: Problem
     work: Problem
     lift: Lift = np.copy  # the coordinates in `meant` of those in `work`; by default the same
-    kernel: Kernel | None = None  # the formula k(x, z), where there is one
-    X: Matrix | None = None  # the rows as they were given, unless a Gram matrix was
     factor: GramFactor | None = None  # the features that `work` has of a kernel matrix
     merged: EqualRows | None = None  # the equal rows that `work` takes as one
 
@@ -67,16 +62,17 @@ class Formulation:
         """Return f at other rows, (m,), from its coordinates w of `meant`."""
         w = self.meant.check_weights(w)
         base: Any = self.base.held or self.base.apart
+        gram: Any = self.base.gram
         if base is not None:
             rows = _new_rows(X, base.dim, "features")
             if isinstance(rows, np.ndarray):
                 return (rows - base.offset) @ w
             return np.asarray(rows @ w) - float(base.offset @ w)
-        if self.kernel is None or self.X is None:
+        if gram.X is None:
             what = "kernel values, one for each training row,"
-            return np.asarray(_new_rows(X, self.meant.n, what) @ w)
-        rows, used = _new_rows(X, int(self.X.shape[1]), "features"), np.flatnonzero(w)
-        return kernel_scores(self.kernel, rows, self.X[used], w[used])
+            return np.asarray(_new_rows(X, gram.n, what) @ w)
+        rows, used = _new_rows(X, gram.X.shape[1], "features"), np.flatnonzero(w)
+        return kernel_scores(gram.kernel, rows, gram.X[used], w[used])
 
     def judge(self, solution: Solution, tol: float) -> Solution:
         """Return a solution of `work` as one of `meant`, certified there."""
@@ -111,10 +107,15 @@ def formulate(
     """Return the formulation of a data matrix (or a Gram matrix) and its labels. [SAUC, eq. (8),
     eq. (12); ScalingUp, Prop. 3] With `collapse` equal rows are one, with `plain_kernel` a kernel
     of too many features has none; `max_time` bounds making them, and `held` is a kernel's space."""
-    mask, structure = request.mask(y), float(request.structure)
-    base, kernel, rows = _true_space(X, request, held)
+    if isinstance(X, Space) and X.in_blocks:
+        raise InputError(
+            "rows in blocks are for the hinge or the squared hinge over all pairs with the ridge, "
+            "solved by descent: for anything else, pass the array itself"
+        )
+    mask, structure = request.mask(y), request.structure
+    base: Any = _true_space(X, request) if held is None else held
     work = meant = Problem(base, request.risk(mask), request.penalty)
-    merged = None
+    merged, rows = None, base.raw if request.is_linear else base.X
     every_pair = isinstance(request.pairs, AllPairs) and not request.is_partial
     one_group = request.worst_of is None  # else equal rows may be of two groups
     if collapse and every_pair and one_group and rows is not None and mask is not None:
@@ -129,11 +130,11 @@ def formulate(
     narrow = features is not None and features.dim <= features.n
     # A penalty other than the ridge acts on the features, so these must stay.
     if not isinstance(request.penalty, Ridge) or (narrow and structure == 0):
-        return Formulation(meant, work, kernel=kernel, X=rows, merged=merged)
+        return Formulation(meant, work, merged=merged)
     hinge = isinstance(meant.risk, Mean) and meant.risk.loss == HINGE and mask is not None
     plain = plain_kernel and structure == 0 and merged is None and hinge
     if plain and isinstance(base, Gram) and takes_many_features(base):
-        return Formulation(meant, meant, kernel=kernel, X=rows)
+        return Formulation(meant, meant)
 
     lift, factor = np.copy, None
     if features is None or not narrow:
@@ -144,7 +145,7 @@ def formulate(
         lift = factor.coefficients
     if structure == 0:
         work = work if features is work.space else work.over(features)
-        return Formulation(meant, work, lift, kernel, rows, factor, merged)
+        return Formulation(meant, work, lift, factor, merged)
     white = whitened(features, class_scatter(*_classes(work.pairs)), structure)
 
     def unwhitened(w: np.ndarray) -> np.ndarray:
@@ -158,7 +159,7 @@ def formulate(
         )
     scatter = class_scatter(*_classes(meant.pairs))
     meant = meant.over(Structured(base, scatter, structure, seen, unwhitened))
-    return Formulation(meant, work.over(white), unwhitened, kernel, rows, factor, merged)
+    return Formulation(meant, work.over(white), unwhitened, factor, merged)
 
 
 def _classes(pairs: Any) -> tuple[np.ndarray, AllPairs | PairList]:
@@ -171,25 +172,14 @@ def _classes(pairs: Any) -> tuple[np.ndarray, AllPairs | PairList]:
     return positive, AllPairs(np.where(positive, *sides))
 
 
-def _true_space(
-    X: object, request: Request, held: Gram | None = None
-) -> tuple[Rows | Gram, Kernel | None, Matrix | None]:
-    """Return the space meant, the formula of a kernel, and the rows: None for a given matrix."""
-    if isinstance(X, Space) and X.in_blocks:
-        raise InputError(
-            "rows in blocks are for the hinge or the squared hinge over all pairs with the ridge, "
-            "solved by descent: for anything else, pass the array itself"
-        )
-    if held is not None:
-        return held, held.kernel, None if request.gives_matrix else check_matrix(X)
+def _true_space(X: object, request: Request) -> Rows | Gram:
+    """Return the space meant, without its structure."""
     if request.gives_matrix:
-        return Gram(X), None, None
+        return Gram(X)
     if request.is_linear:
-        rows = Rows(X)
-        return rows, None, rows.raw
+        return Rows(X)
     matrix = check_matrix(X)
-    kernel = kernel_of(request, matrix)
-    return true_space(kernel, matrix), kernel, matrix
+    return true_space(kernel_of(request, matrix), matrix)
 
 
 def kernel_of(request: Request, rows: Matrix) -> Kernel:
@@ -243,16 +233,8 @@ def ordered_problem(
     X : array or sparse matrix (n, d)
     y : array (n,) or None
         Grades, larger is better, for ranking by query; None for survival.
-    lam : float
-        > 0; 0 is allowed where l1 > 0.
-    loss : str or Loss
-    qid : array (n,), optional
-        The query of each row: rows above rows of the same query and a smaller grade.
-    time, event : arrays (n,), optional
-        Times, and whether the event was seen (all were where `event` is None): earlier deaths
-        above later ones.
-    l1, groups, sign
-        As `penalty_from` takes them.
+    lam, loss, qid, time, event, l1, groups, sign
+        As in `solve`; all events were seen where `event` is None.
 
     Raises
     ------

@@ -16,8 +16,6 @@ from ..problem.risk import least_margin
 from ..problem.tail import Tail
 from ..tools.arrays import as_float64, check_count, check_number
 
-SMALLEST_SHARE = 1e-5  # the default grid ends at this share of its largest lam
-
 
 def unit_penalty(l1_ratio: float, groups: object = None, sign: object = None) -> Penalty:
     """Return (1 - l1_ratio)/2 |w|^2 + l1_ratio |w|_1, of groups or signs where these are given."""
@@ -39,7 +37,7 @@ def strengthened(penalty: object, strength: float) -> Penalty:
     raise InputError(f"a path is for the penalties of this library, not {brief(penalty)}")
 
 
-def lam_grid(problem: Problem, n_lams: int = 20) -> np.ndarray:
+def lam_grid(problem: Problem, n_lams: int) -> np.ndarray:
     """Return falling lam, evenly spaced in their logarithm. A penalty with l1 begins where zero
     becomes optimal: where the pull g at zero scores, the one subgradient there, lies in lam C."""
     penalty = problem.penalty
@@ -53,8 +51,8 @@ def lam_grid(problem: Problem, n_lams: int = 20) -> np.ndarray:
     return spaced(float(parts.max(initial=0.0)) or 1.0, n_lams, 1e-3)
 
 
-def spaced(top: float, n_lams: int, share: float = SMALLEST_SHARE) -> np.ndarray:
-    """Return the default grid below its largest lam."""
+def spaced(top: float, n_lams: int, share: float = 1e-5) -> np.ndarray:
+    """Return the default grid, from its largest lam down to this share of it."""
     return np.geomspace(1.0, share, check_count("n_lams", n_lams)) * top
 
 

@@ -1,4 +1,4 @@
-"""What the caller asks for, and how it is to be solved: checked once, frozen, passed on whole."""
+"""What the caller asks for, and how it is to be solved: checked once and frozen."""
 
 from __future__ import annotations
 
@@ -30,7 +30,6 @@ from ..tools.threads import check_jobs
 
 P = ParamSpec("P")
 T = TypeVar("T")
-
 WHOLE_CURVE = (1, 0)  # The rates `fpr_max` and `tpr_min` that leave out no part of the ROC curve.
 
 
@@ -59,8 +58,7 @@ class Options:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Request:
-    """Which problem is meant, for any kind of rows; `Request.of` makes one of a caller's
-    arguments."""
+    """Which problem is meant, for any kind of rows."""
 
     penalty: Penalty
     loss: Loss = HINGE
@@ -82,27 +80,27 @@ class Request:
             check_kernel_name(self.kernel, self.gamma)
         structure = check_number("structure", self.structure, closed="low")
         object.__setattr__(self, "structure", structure)
-        if not isinstance(self.penalty, Ridge) and not (self.is_linear and self.structure == 0):
+        if not isinstance(self.penalty, Ridge) and not (self.is_linear and structure == 0):
             raise InputError(
                 "a penalty other than lam/2 |f|^2 acts on the weights of the features: it goes "
                 "with the linear kernel and no structure"
             )
         if self.is_partial:
-            if self.structure != 0:
+            if structure != 0:
                 raise InputError("partial AUC (fpr_max, tpr_min) goes with no structure")
             Tail.check(self.pairs, self.loss)
         if isinstance(self.pairs, OrderedPairs):
             if self.positive is not None:
                 raise InputError("ordered pairs have no positive label: leave positive out")
             kinds = int(self.pairs.key.max()) + 1  # keys are ranks without gaps
-            if self.structure != 0 and kinds != 2:
+            if structure != 0 and kinds != 2:
                 raise InputError(
                     "the structure is the scatter of two classes, and these ordered pairs have "
                     f"{kinds} kinds of rows: leave structure out"
                 )
         if self.worst_of is None:
             return
-        if self.is_partial or self.structure != 0:
+        if self.is_partial or structure != 0:
             raise InputError("worst_of cannot be combined with fpr_max, tpr_min and a structure")
         shared = isinstance(self.pairs, OrderedPairs) and self.pairs.share is not None
         if isinstance(self.pairs, PairList) or shared:
@@ -115,7 +113,7 @@ class Request:
         loss: str | Loss = "hinge",
         *,
         pairs: AllPairs | PairList | OrderedPairs | None = None,
-        sample_weight: object = None,
+        sample_weight: Any = None,
         l1: float = 0.0,
         groups: object = None,
         sign: object = None,
@@ -128,20 +126,19 @@ class Request:
         **as_they_are: Any,
     ) -> Request:
         """Return the request that arguments of `solve` make; the rest are attributes."""
-        weight: Any = sample_weight
         for name in {"kernel", "positive"} & as_they_are.keys():
             if np.ndim(as_they_are[name]):
                 raise InputError(f"{name} must be a single value, not {brief(as_they_are[name])}")
         if not (qid is None and time is None and event is None):
             if pairs is not None:
                 raise InputError("qid, time and event make the pairs: leave pairs out")
-            pairs = ordered_pairs_of(y, qid, time, event, weight)
+            pairs = ordered_pairs_of(y, qid, time, event, sample_weight)
         elif isinstance(pairs, OrderedPairs) and y is not None:
             raise InputError("the pairs hold the order of their rows: leave y None")
-        elif weight is not None:
+        elif sample_weight is not None:
             if pairs is not None:
                 raise InputError("give row weights in `pairs` or as `sample_weight`, not both")
-            pairs = AllPairs(weight)
+            pairs = AllPairs(sample_weight)
         return cls(
             penalty=penalty_from(lam, l1, groups, sign, penalty),
             loss=get_loss(loss),
@@ -150,21 +147,8 @@ class Request:
             **as_they_are,
         )
 
-    def at(self, lam: float) -> Request:
-        """Return the same request at another lam."""
-        _ = self.lam
-        return replace(self, penalty=Ridge(lam))
-
-    @property
-    def lam(self) -> float:
-        """The ridge's weight; `InputError` for another penalty."""
-        if not isinstance(self.penalty, Ridge):
-            raise InputError(f"this needs the ridge penalty, not {brief(self.penalty)}")
-        return self.penalty.l2
-
     @property
     def is_linear(self) -> bool:
-        """Whether f is linear in the features."""
         return isinstance(self.kernel, str) and self.kernel == LINEAR
 
     @property
@@ -190,14 +174,11 @@ class Request:
     @cached_property
     def is_partial(self) -> bool:
         """Whether only a part of the ROC curve is meant."""
-        given = self.fpr_max, self.tpr_min
-        plainly_whole = {*map(type, given)} <= {float, int} and given == WHOLE_CURVE
-        return not plainly_whole and check_rates(*given) != WHOLE_CURVE
+        return check_rates(self.fpr_max, self.tpr_min) != WHOLE_CURVE
 
     def mask(self, y: object) -> np.ndarray | None:
         """Return the positive rows, bool (n,), or None for ordered pairs, which have none."""
-        ordered = isinstance(self.pairs, OrderedPairs)
-        return None if ordered else split_labels(y, self.positive)[0]
+        return None if isinstance(self.pairs, OrderedPairs) else split_labels(y, self.positive)[0]
 
     def pairs_on(self, positive: np.ndarray | None) -> AllPairs | PairList | OrderedPairs:
         """Return the pairs of rows whose positive ones are `positive`, within groups if given."""
@@ -230,8 +211,10 @@ def in_units_of(
     else:
         pairs = request.pairs_on(request.mask(y)) if rows is None else pairs_in(rows.facts)
         count, share = _pair_mass(pairs)
-    lam = lam_from_C(C, count, name, share)
-    return Rival(name, float(C), objective_scale(C, count, name, share)), request.at(lam)
+    if not isinstance(request.penalty, Ridge):
+        raise InputError(f"this needs the ridge penalty, not {brief(request.penalty)}")
+    at_lam = replace(request, penalty=Ridge(lam_from_C(C, count, name, share)))
+    return Rival(name, float(C), objective_scale(C, count, name, share)), at_lam
 
 
 def _pair_mass(pairs: Any) -> tuple[float, float | None]:
@@ -275,7 +258,6 @@ def check_request(request: Request) -> None:
 
 
 def beside_rows(*given: object) -> None:
-    """Raise `InputError` if labels or weights are given: they belong to the partitions."""
     if any(one is not None for one in given):
         raise InputError(
             "labels and weights lie with the rows in their partitions: leave y, positive and "
@@ -290,7 +272,7 @@ def refuse_method(X: object, method: str) -> None:
 
 
 def is_dask(X: object) -> bool:
-    """Return whether `X` is a dask array, a dask dataframe or another collection of dask."""
+    """Return whether `X` is a collection of dask, an array or a dataframe."""
     return hasattr(X, "__dask_graph__") and hasattr(X, "to_delayed")
 
 
@@ -303,17 +285,13 @@ def rows_of_dask(
         from ..spaces.dask_rows import dask_rows
     except ImportError as error:
         raise InputError(f"dask collections need aucert[dask]: {error}") from None
-
-    def split(labels: np.ndarray) -> tuple[Any, Any]:
-        _, one, other = split_labels(labels, positive)
-        return one, other
-
-    return dask_rows(X, y, weight, None if graded else split, qid=qid)
+    split = None if graded else lambda labels: split_labels(labels, positive)[1:]
+    return dask_rows(X, y, weight, split, qid)
 
 
 def dask_too(work: Callable[P, T]) -> Callable[P, T]:
-    """Let `work`, a function of X, y and more, take dask collections as rows in partitions; what it
-    passes on to `Request.of` it refuses in its own name."""
+    """Let `work`, a function of X, y and more, take dask collections as rows in partitions; unknown
+    arguments are refused in its name."""
     names = list(inspect.signature(work).parameters)
     passed_on = {*inspect.signature(Request.of).parameters, *Request.__dataclass_fields__}
     known = {*names, *passed_on} - {"asked", "as_they_are"}
