@@ -15,7 +15,7 @@ from ..certificate.solution import Status
 from ..errors import InputError
 from ..formulation.formulation import Formulation, formulate
 from ..formulation.request import Options, Request, dask_too, in_units_of
-from ..formulation.scores import audit_scores, fit_scores
+from ..formulation.scores import audit_scores
 from ..losses.registry import HINGE, Loss
 from ..problem.penalties import Penalty
 from ..problem.problem import Problem
@@ -30,7 +30,6 @@ from ..tools.threads import small_in_one_thread
 from .solve import can_be_held, choose_solver, loaded, solved, streamed_problem
 
 INTERCEPTS = frozenset({"intercept", "(intercept)", "intercept_", "const", "bias", "_intercept"})
-
 SHOWN = 5  # Names that a message shows at most.
 
 
@@ -58,40 +57,33 @@ def certify(
 
     Parameters
     ----------
-    X, y, **asked
-        The problem, as in `solve`: `kernel`, `gamma`, `structure`, `pairs`,
-        `positive`, `sample_weight`, `l1`, `groups`, `sign`, `qid`, `time`, `event`, `fpr_max`,
-        `tpr_min`, `worst_of`. Scores without weights are judged only with the ridge,
-        and neither for partial AUC nor with `worst_of`.
-    lam : float, optional
-        > 0; or give `rival` and `C`, or `penalty`.
+    X, y, lam, penalty, n_jobs, **asked
+        As in `solve`, and so are its other arguments that state a problem. Scores without weights
+        are judged only with the ridge, and neither for partial AUC nor with `worst_of`.
     w : array (d,) or (d + 1,), optional
-        Weights; one too many at the end is an intercept, which cancels in every pair. If both X
-        and w have names (a frame; a Series or a dict), weights are matched by name. For kernels
-        the coefficients (n,) of k(., x_i).
+        Weights, matched by name if X and w have names (a frame; a Series or a dict); a number too
+        many at the end is an intercept, which cancels in every pair. For kernels the coefficients
+        (n,) of k(., x_i).
     scores : array (n,), optional
         f(x_i), up to one common constant, instead of weights. The norm is the least one of a
         function with these scores: `Audit` says which are meant, and when a gap is missing.
     norm2 : float, optional
         |f|^2, for scores; trusted, but refused if it is impossible.
     rival : str, optional
-        Whose scaling `C` is in: "liblinear-ranksvm", "dlib", "roclab", "svm-rank",
-        "scikit-learn", "torch", or another key of `aucert.exact.problem.scalings.SCALINGS`.
+        Instead of `lam` and `penalty`: whose scaling `C` is in, "liblinear-ranksvm", "dlib",
+        "roclab", "svm-rank", "scikit-learn", "torch", or another key of
+        `aucert.exact.problem.scalings.SCALINGS`.
     C : float, optional
         > 0: the constant of that scaling; for roclab its lambda, for torch the weight decay.
     loss : str or Loss, optional
         As in `solve`; by default the rival's own, or the hinge.
-    penalty : Penalty, optional
-        As in `solve`, instead of `lam`.
     refine : bool
-        Solve the problem for the best lower bound, so that the gap is the true distance to
-        `tol`; otherwise take the dual point of the scores themselves, which is cheap and looser.
+        Solve the problem for the best lower bound; otherwise take the dual point of the scores
+        themselves, which is cheap and looser.
     tol : float
         Relative accuracy of the lower bound, and the gap at which `Audit.status` is "certified".
     max_time : float, optional
         Seconds for the lower bound.
-    n_jobs : int, optional
-        Threads for passes over many rows, as in `solve`.
 
     Raises
     ------
@@ -105,7 +97,7 @@ def certify(
     if rival is not None:
         its_own = convention_loss(rival, loss)
         loss = loss or its_own
-    lam = 1.0 if lam is None and penalty is None else lam
+        lam = 1.0  # until C gives it
     request = Request.of(lam, loss or "hinge", penalty=penalty, y=y, **asked)
     judge, options = None, Options(tol=tol, max_time=max_time, n_jobs=n_jobs)
     if rival is not None and C is not None:
@@ -153,22 +145,21 @@ def certify_request(
             return certify_request(X, y, request, left, w, rival=rival)
     half = None if options.max_time is None or w is None else options.max_time / 2
     task = formulate(X, y, request, max_time=half)  # scores need all features
-    problem, left = task.meant, options.after(perf_counter() - start)
+    problem, left, note = task.meant, options.after(perf_counter() - start), ""
     if scores is None:
-        weights = _weights(problem, w)
+        weights, note = _weights(problem, w), cut_off(w, problem.space.dim)
         witness = best_witness(task, problem.space.scores(weights), refine, left)
         audit = audit_weights(problem, weights, witness, options.tol, rival)
-        audit = replace(audit, statement=audit.statement + cut_off(w, problem.space.dim))
     else:
         values = as_float64(scores, "scores")
         check_scores(values, np.empty(problem.n))
         if float(np.abs(values).max()) > LARGEST_SCORE:
             raise InputError(f"a score is larger than {LARGEST_SCORE:g}: its square overflows")
-        witness, fit = best_witness(task, values, refine, left), fit_scores(task, values)
-        audit = audit_scores(problem, values, fit, witness, options.tol, norm2, rival)
+        witness = best_witness(task, values, refine, left)
+        audit = audit_scores(task, values, witness, options.tol, norm2, rival)
     if request.gives_matrix:
-        audit = replace(audit, statement=f"{audit.statement} {as_meant(problem.space.meaning)}")
-    return audit
+        note += f" {as_meant(problem.space.meaning)}"
+    return replace(audit, statement=audit.statement + note)
 
 
 def _audit_streamed(
@@ -208,7 +199,7 @@ def _weights(problem: Problem, w: object) -> np.ndarray:
 def in_column_order(
     values: np.ndarray, names: Sequence[str], columns: Sequence[str], what: str = "the weights"
 ) -> np.ndarray:
-    """Return the weights of the columns (d,), by name; an intercept must be a column to count."""
+    """Return the weights of the columns by name; an intercept must be a column to count."""
     known = set(columns)
     kept = [k for k, n in enumerate(names) if n in known or n.strip().lower() not in INTERCEPTS]
     place = {names[k]: k for k in kept}
@@ -248,7 +239,6 @@ def match_weights(X: object, w: object) -> object:
 
 
 def cut_off(w: Any, d: int) -> str:
-    """Return the sentence that says so where one number more than d was taken as an intercept."""
     if np.size(w) != d + 1:
         return ""
     return f" The last of the {d + 1} numbers was taken as an intercept, which no pair sees."

@@ -1,8 +1,4 @@
-"""`solve`: data in, the certified optimum out.
-
-`solve` makes a `Request` and `Options` of its arguments, `solve_request` goes from the request to
-its problem, in blocks or whole, and `solve_problem` solves any problem that is already stated.
-"""
+"""`solve`: data in, the certified optimum out; `solve_problem` takes a problem already stated."""
 
 from __future__ import annotations
 
@@ -22,7 +18,7 @@ from ..formulation.screening import zeros_proved
 from ..losses.registry import HINGE, SQUARED_HINGE, Loss
 from ..pairs.all_pairs import AllPairs, PairList
 from ..pairs.ordered_pairs import OrderedPairs
-from ..problem.penalties import Penalty, Ridge
+from ..problem.penalties import Penalty
 from ..problem.problem import Problem
 from ..solvers.choose import check_method, choose_solver
 from ..spaces.blocks import StreamedRows
@@ -91,7 +87,7 @@ def solve(
     gamma : float, optional
         > 0, of the Gaussian exp(-gamma |x - z|^2) or the Laplacian; 1 / d by default.
     structure : float
-        >= 0: the weight of SAUC-SVM's structure relative to |f|^2, that of all data.
+        >= 0: the weight of SAUC-SVM's structure (of all data) relative to |f|^2.
     loss : {"hinge", "squared_hinge", "square", "logistic", "smooth_hinge", "exponential"} or Loss
         Your own has the methods of `aucert.exact.losses.registry.Loss`.
     pairs : AllPairs, PairList or OrderedPairs, optional
@@ -111,9 +107,9 @@ def solve(
     penalty : Penalty, optional
         Instead of `lam`, `l1`, `groups`, `sign`; see `aucert.exact.problem.penalties`.
     qid : array (n,), optional
-        The query of each row: a pair is two rows of one query, the larger grade above. Not with
-        `fpr_max` or `tpr_min`, like `time`; `structure` is the scatter of all rows of two grades.
-        In a dask collection each query must lie in one partition.
+        The query of each row, in one partition of a dask collection: a pair is two rows of one
+        query, the larger grade above. Like `time`, not with `fpr_max` or `tpr_min`; `structure` is
+        then the scatter of all rows of two grades.
     time, event : arrays (n,), optional
         Times, and whether the event was seen: a row with an event is above rows of later times.
     method : {"auto", "closed-form", "cutting-plane", "descent", "qp", "lifted", "proximal"}
@@ -123,24 +119,20 @@ def solve(
     tol : float
         Relative gap to reach, > 0.
     max_time : float, optional
-        Seconds; the best certified point so far is returned. The solver has at least a tenth of
-        it, however long its data took. With a kernel of many rows, the certificate takes
-        additional time: a pass over all kernel values; so does listing a QP.
+        Seconds; then the best certified point is returned. The solver has at least a tenth of
+        them. A kernel's certificate, a pass over all its values, and listing a QP come on top.
     callback : callable, optional
         Called with each `Step`.
     fpr_max : float
-        In (0, 1]: count only the fpr_max n_neg highest negatives, so that the objective is that of
-        the partial AUC up to this false positive rate. A float is taken as the decimal number that
-        it prints.
+        In (0, 1]: only the fpr_max n_neg highest negatives count, as in the partial AUC up to this
+        false positive rate. A float means the decimal number that it prints.
     tpr_min : float
-        In [0, 1): count only the (1 - tpr_min) n_pos lowest positives.
+        In [0, 1): only the (1 - tpr_min) n_pos lowest positives count.
     n_jobs : int, optional
-        Threads for passes over many rows; -1 for all processors. No result depends on it. The
-        linear algebra then uses one. By default all if that pays, within existing limits
-        (`OMP_NUM_THREADS`).
+        Threads for passes over many rows, -1 for all; the linear algebra then uses one. By default
+        all if that pays, within limits like `OMP_NUM_THREADS`. No result depends on it.
     worst_of : array (n,), optional
-        The group of each row: the largest of the groups' mean losses is minimised, each over the
-        pairs within its group.
+        The group of each row: minimises the largest mean loss over the pairs within one group.
 
     Returns
     -------
@@ -175,15 +167,14 @@ def solve_problem(
     callback: Callback | None = None,
     n_jobs: int | None = None,
 ) -> Solution:
-    """Solve a problem that is already stated: space, risk and penalty.
+    """Solve a problem that is already stated: minimise penalty(f) + risk(f).
 
-    Minimise penalty(f) + risk(f), for instance of `linear_problem`, `pair_problem` or
-    `ordered_problem`, or a `Problem` made from your own parts. `solve` makes such a problem from
-    data first, and solves kernels in features if that is faster.
+    `solve` makes the problem from data, and solves kernels in features if that is faster.
 
     Parameters
     ----------
     problem : Problem
+        Of `linear_problem`, `pair_problem` or `ordered_problem`, or made from your own parts.
     w0 : array (dim,), optional
         Where to start. The answer does not depend on it.
     method, tol, max_time, callback, n_jobs
@@ -192,8 +183,7 @@ def solve_problem(
     Raises
     ------
     InputError
-        If the method cannot solve the problem, or its norm is that of SAUC-SVM, which needs
-        `solve`.
+        If the method cannot solve the problem, or its norm has a structure, which needs `solve`.
     """
     options = Options(method=method, tol=tol, max_time=max_time, callback=callback, n_jobs=n_jobs)
     with limited(problem.n * problem.space.dim, n_jobs):
@@ -201,7 +191,6 @@ def solve_problem(
 
 
 def solved(problem: Problem, options: Options, w0: np.ndarray | None = None) -> Solution:
-    """Return the solution from a start."""
     if isinstance(problem.space, Structured):
         raise InputError("this norm has a structure: give the data to solve, with structure=")
     w0 = None if w0 is None else problem.check_weights(w0)
@@ -210,9 +199,7 @@ def solved(problem: Problem, options: Options, w0: np.ndarray | None = None) -> 
 
 
 def with_zeros(problem: Problem, solution: Solution) -> Solution:
-    """Return the solution with `zeros_proved`; the ridge makes no weight zero."""
-    if isinstance(problem.penalty, Ridge):
-        return solution
+    """Return the solution with `zeros_proved`."""
     zeros = zeros_proved(problem, solution.w, solution.witness, solution.certificate)
     return replace(solution, zeros_proved=zeros)
 
@@ -225,9 +212,9 @@ def solve_request(X: object, y: object, request: Request, options: Options) -> S
 def formulate_and_solve(
     X: object, y: object, request: Request, options: Options, collapse: bool = False
 ) -> tuple[Formulation | None, Solution]:
-    """Return the formulation, None where the rows were read in blocks, and the solution. With
-    `collapse` equal rows are one. Where sums by bin stall, rows that fit into memory are solved
-    there; not partitions with method "descent", whose proof files are made of bins."""
+    """Return the formulation (None where rows are read in blocks) and the solution; with `collapse`
+    equal rows are one. Where sums by bin stall, rows that fit into memory are solved there, but not
+    partitions by "descent": their proof files are made of bins."""
     check_method(options.method)
     start, streamed = clock.monotonic(), None
     if options.method in ("auto", "descent"):
@@ -271,8 +258,7 @@ def _in_memory(
 
 
 def streamed_problem(X: object, y: object, request: Request) -> Problem | None:
-    """Return the problem over rows that are read in blocks (see `_in_blocks`), or None for others,
-    and for any but plain hinges."""
+    """Return the problem over rows read in blocks, or None for others and all but plain hinges."""
     apart = partitioned_problem(X, y, request)
     if apart is not None:
         return apart
@@ -286,7 +272,6 @@ def streamed_problem(X: object, y: object, request: Request) -> Problem | None:
 
 
 def can_be_held(X: Any) -> bool:
-    """Return whether rows are few enough to be held."""
     known = isinstance(X, np.ndarray) or partitions_of(X) is not None
     return known and math.prod(X.shape) < STREAM_FROM_NUMBERS
 

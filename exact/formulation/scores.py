@@ -1,7 +1,7 @@
 """The audit of scores: their loss as given, and the norm as far as the scores determine it.
 
-Scores s say nothing of weights. Meant are the functions of least norm for their own scores, which
-are s to within `apart` but for a constant. One of them is known, w; for any other f,
+Meant are the functions of least norm for their own scores, which are the given ones to within
+`apart` but for a constant. One of them is known, w; for any other f,
 
     |f - w| <= |z| / sigma,
 
@@ -37,7 +37,7 @@ NORM_SHARE = 1e-6  # relative error up to which a given norm counts as the least
 
 @dataclass(frozen=True, eq=False)
 class ScoreFit:
-    """A function of the space that has given scores nearly."""
+    """A function of the space that has given scores nearly, with what was proved about it."""
 
     w: np.ndarray
     residual: float
@@ -59,11 +59,8 @@ class _Known:
 
 
 def fit_scores(task: Formulation, scores: np.ndarray) -> ScoreFit:
-    """Return the function of least norm that has `scores` (n,) nearest, up to a constant."""
-    problem = task.meant
-    space = problem.space
-    base = task.base
-    printed = printed_error(scores)
+    """Return the function of least norm whose scores come nearest, up to a constant."""
+    space, base, printed = task.meant.space, task.base, printed_error(scores)
     if printed == 0 and not np.any(scores != scores[0]):
         return ScoreFit(np.zeros(space.dim), 0.0, 0.0, 0.0, 0.0, 0.0)
     known = _proved_fit(base, scores)
@@ -82,16 +79,13 @@ def fit_scores(task: Formulation, scores: np.ndarray) -> ScoreFit:
         moved = known.stretch * z * root + known.apart
         if isinstance(space, Structured):
             spread = space.structure * float(space.scatter.mass().sum()) * z**2
-            moved = float(np.sqrt(moved**2 + spread * (1 + gamma(problem.n + 8))))
+            moved = float(np.sqrt(moved**2 + spread * (1 + gamma(space.n + 8))))
         moved *= 1 + gamma(16)
-    return ScoreFit(
-        known.w,
-        float(np.linalg.norm(left)) / deviation if deviation > 0 else 0.0,
-        known.left_at_least / (deviation + slip) * (1 - gamma(8)) if deviation > 0 else 0.0,
-        miss,
-        apart,
-        moved,
-    )
+    residual = least = 0.0
+    if deviation > 0:
+        residual = float(np.linalg.norm(left)) / deviation
+        least = known.left_at_least / (deviation + slip) * (1 - gamma(8))
+    return ScoreFit(known.w, residual, least, miss, apart, moved)
 
 
 def _proved_fit(base: Space, scores: np.ndarray) -> _Known | None:
@@ -111,8 +105,7 @@ def _proved_fit(base: Space, scores: np.ndarray) -> _Known | None:
 def printed_error(scores: np.ndarray) -> float:
     """Return what printing cost the largest score, if all were printed, else 0."""
     for digits in range(6, 16):  # scores of six digits count as exact, of more as printed
-        text = f"%.{digits - 1}e"
-        if all(float(text % score) == score for score in scores.tolist()):
+        if all(float(f"{score:.{digits - 1}e}") == score for score in scores.tolist()):
             if digits == 6:
                 return 0.0
             top = float(np.abs(scores).max())
@@ -160,10 +153,8 @@ def _basis(space: Rows) -> tuple[Any, ...] | None:
     pivots = np.abs(np.diag(R))
     # 1e-10: a remainder below this share of a column's length counts as rounding
     rank = int((pivots > 1e-10).sum())
-    if rank == 0:
-        return None
     basis, others = order[:rank], order[rank:]
-    C = _dependence(raw, basis, others, R[:rank], lengths)
+    C = _dependence(raw, basis, others, R[:rank], lengths) if rank else None
     if C is None:
         return None
     T = scipy.linalg.solve_triangular(R[:rank, :rank], np.eye(rank)) / lengths[basis][:, None]
@@ -304,9 +295,8 @@ def _least_eigenvalue(M: np.ndarray, error: float) -> tuple[Any, float] | None:
 
 
 def audit_scores(
-    problem: Problem,
+    task: Formulation,
     scores: np.ndarray,
-    fit: ScoreFit,
     witness: Minorant,
     tol: float,
     norm2: float | None = None,
@@ -315,6 +305,7 @@ def audit_scores(
     """Return the audit of scores (n,), with their least norm or one given. For every function meant
     the loss is off by what `fit.apart` can do to it, and the norm by `fit.moved`; where both
     together cost more than `OPEN_SHARE` of the objective, there is no gap."""
+    problem, fit = task.meant, fit_scores(task, scores)
     loss_bound = loss_of(problem, scores)
     loss = loss_bound.value
     square, moved = problem.space.norm2(fit.w), fit.moved

@@ -1,7 +1,7 @@
 """Which features are proved to have the weight zero in every optimal model.
 
 A weight is zero where its coordinate of the optimal pull g* lies inside the penalty's set C: |g*_k|
-< l1 for the elastic net. So it is enough to know how far g* is from a minorant's pull g.
+< l1 for the elastic net. So it is enough to know how far g* is from a known pull g.
 
 *A smooth loss.* If loss'' <= L, strong concavity and Cauchy-Schwarz give over all pairs
 
@@ -90,10 +90,7 @@ def pair_spread(problem: Problem) -> np.ndarray:
         # 1e-6: what a sum over rows or listed pairs rounds is below this share of it
         return 2 * (1 + 1e-6) * _mean(space, pairs.row_mass(), 2)
     weight = np.zeros((2, problem.n))
-    for side, mine, share in zip(
-        weight, (pairs.positive, ~pairs.positive), pairs.normalised(), strict=True
-    ):
-        side[mine] = share
+    weight[0, pairs.positive], weight[1, ~pairs.positive] = pairs.normalised()
     squares = _mean(space, weight[0], 2) + _mean(space, weight[1], 2)
     means = _mean(space, weight[0], 1) * _mean(space, weight[1], 1)
     slack = gamma(4 * problem.n + 64) * 4 * squares
