@@ -1,7 +1,6 @@
 """Choosing lam by cross-validated AUC, or concordance, along the path.
 
-Models are proved to be within their radius of the optima, so that the AUC of the exact optima on
-held-out rows lies in a known range.
+The optima are within a proved radius of the models, so that their held-out AUC is in a known range.
 """
 
 from __future__ import annotations
@@ -37,7 +36,6 @@ from .path import Path, partitioned_grid, path_of
 
 Splits = Sequence[tuple[np.ndarray, np.ndarray]]
 PairMaker = Callable[[Any, np.ndarray, np.ndarray | None], AllPairs | PairList]
-
 CHOICES = ("best", "one-se")
 SHARED_ROWS = 8000  # rows up to which the matrix of a kernel is made once for all folds: 512 MB
 
@@ -92,11 +90,8 @@ class CVPath:
 
     @property
     def possible(self) -> np.ndarray:
-        """Which lam the exact optima could make the best on these folds: bool (k,).
-
-        All others are rejected: wherever the optima lie in their ranges, another lam has a larger
-        mean.
-        """
+        """Which lam the exact optima could make the best on these folds: bool (k,). For any other,
+        some lam has a larger mean wherever the optima lie in their ranges."""
         return self.fold_high.mean(axis=0) >= self.fold_low.mean(axis=0).max()
 
     def lam_of(self, choice: str) -> float:
@@ -135,29 +130,20 @@ def cross_validated_path(
 
     Parameters
     ----------
-    X, y, positive
-        As in `solve`: two kinds of labels; with `qid` also grades of more kinds; None with `time`.
-    lams, n_lams, tol
+    X, y, positive, sample_weight, kernel, gamma, structure, loss, method, qid, time, event
+        As in `solve`; weights and queries count in the AUC, too.
+    lams, n_lams, tol, l1_ratio, groups, sign
         As in `regularization_path`; the default grid is that of all rows.
     cv : int, splitter or iterable
-        A number of folds, stratified by the class or by `event` and shuffled by `seed`; a class
-        or events of fewer rows reduce it, with a warning. Or a splitter of scikit-learn, or pairs
-        of index arrays (train, test). For rows in partitions only a number; the folds do not
-        depend on how the rows are cut.
+        A number of folds, stratified by the class or by `event` and shuffled by `seed`, that keep
+        queries whole; a class or events of fewer rows reduce it, with a warning. Or a splitter of
+        scikit-learn, or pairs of index arrays (train, test); those that cut a query are refused.
+        For rows in partitions only a number; the folds do not depend on how the rows are cut.
     seed : int
-        Shuffles the rows before they are cut into folds.
     pairs : callable, optional
-        Makes the pairs of a fold from its rows, positive mask and row weights; all pairs by
-        default.
-    sample_weight : array (n,), optional
-        >= 0; a weight means repetition, in training and in the AUC.
+        Makes a fold's pairs from its rows, positive mask and row weights; all pairs by default.
     max_time : float, optional
         Seconds for all folds.
-    kernel, gamma, structure, loss, method, time, event, l1_ratio, groups, sign
-        As in `regularization_path`.
-    qid : array (n,), optional
-        The query of each row: pairs are within a query, in training and in the AUC. A number of
-        folds keeps queries whole; splits that cut one are refused.
 
     Raises
     ------
@@ -245,13 +231,12 @@ def _judged(
 
 @dataclass(frozen=True, eq=False)
 class ApartFold:
-    """A fold of rows in partitions."""
+    """A fold of rows in partitions: the path over the training rows, and what it is worth."""
 
     train: PartitionedRows
     test: PartitionedRows
 
     def path(self, request: Request, grid: np.ndarray, options: Options) -> Path:
-        """Return the path over the training rows."""
         return path_of(self.train, None, request, grid, 0, options, judged=False)
 
     def shares(self, path: Path) -> Iterator[tuple[float, float, float]]:
@@ -263,14 +248,12 @@ class ApartFold:
 
 def _parts(rows: PartitionedRows, folds: int, seed: int) -> Iterator[ApartFold]:
     """Yield the folds; those of two classes have the same number of each, or one less."""
-    cut, lacking = rows.folds(folds, seed), "no pair of rows"
-    if rows.grouped is None:
-        lacking = "training or held-out rows of one class only"
+    cut, classes = rows.folds(folds, seed), rows.grouped is None
+    lacking = "training or held-out rows of one class only" if classes else "no pair of rows"
     for number in range(folds):
         try:
             train, test = next(cut)
-            both = all((part.facts.mass > 0).all() for part in (train, test))
-            if rows.grouped is None and not both:
+            if classes and not all((part.facts.mass > 0).all() for part in (train, test)):
                 raise NoRowsError(lacking)
         except (NoRowsError, NoPairError):
             raise InputError(f"fold {number} has {lacking}: use fewer folds") from None
@@ -279,19 +262,17 @@ def _parts(rows: PartitionedRows, folds: int, seed: int) -> Iterator[ApartFold]:
 
 @dataclass(frozen=True, eq=False)
 class HeldFold:
-    """A fold of rows in memory: the numbers of training and of held-out rows."""
+    """The same for rows in memory: the numbers of training and of held-out rows."""
 
     data: FoldedData
     train: np.ndarray
     test: np.ndarray
 
     def path(self, request: Request, grid: np.ndarray, options: Options) -> Path:
-        """Return the path over the training rows."""
         asked, held = self.data.asked(self.train, request), self.data.held(self.train)
         return path_of(*asked, grid, 0, options, judged=False, held=held)
 
     def shares(self, path: Path) -> Iterator[tuple[float, float, float]]:
-        """Yield the AUC of the held-out rows at each lam, and its range."""
         data: Any = self.data
         X, positive, weight = data.part(self.test, self.train)
         within = data.pairs(self.test)
@@ -333,12 +314,9 @@ class HeldFold:
         return scorer, lengths, lambda w: error * float(np.linalg.norm(w, 1))
 
 
-# Folds of rows in memory, every part with pairs.
-
-
 class FoldedData:
-    """Checked rows, labels and weights, to be cut into folds; rows of weight zero are left out.
-    `order` are the pairs of all rows, perhaps of survival with these events."""
+    """Checked rows, labels and weights, to be cut into folds without rows of weight zero. `order`
+    are the pairs of all rows, with `event` those of survival."""
 
     def __init__(
         self,
@@ -365,11 +343,10 @@ class FoldedData:
         elif request.kernel != "linear" and n <= SHARED_ROWS:
             self.gram = Gram.of_kernel(kernel_of(request, rows), rows)
         self.rows, self.positive, self.order, self.event = rows, positive, order, event
-        self.maker, ranked = pairs, order is not None and event is None
-        self.queries: np.ndarray | None = order.group if ranked and order is not None else None
+        self.maker = pairs
+        self.queries = None if order is None or event is not None else order.group
 
     def grid(self, request: Request, n_lams: int) -> np.ndarray:
-        """Return the default grid, that of all rows."""
         every = np.arange(self.rows.shape[0])
         task = formulate(*self.asked(every, request), held=self.held(every))
         return lam_grid(task.work, n_lams)
@@ -406,32 +383,32 @@ class FoldedData:
 
     def check(self, number: int, train: np.ndarray, test: np.ndarray) -> None:
         """Raise `InputError` unless both parts have pairs, and no query is cut."""
-        if not all(self.used(part).size for part in (train, test)):
+        train, test = self.used(train), self.used(test)
+        if not (train.size and test.size):
             raise InputError(f"fold {number} has no training rows, or none that are held out")
-        queries, advice = self.queries, "use fewer folds"
         if self.order is None:
             assert self.positive is not None
             for name, part in (("training", train), ("held-out", test)):
-                found = self.positive[self.used(part)]
-                if not found.any() or found.all():
-                    wrong = f"{name} rows of one class only: {advice}, or stratified ones"
-                    raise InputError(f"fold {number} has {wrong}")
+                if np.unique(self.positive[part]).size < 2:
+                    raise InputError(
+                        f"fold {number} has {name} rows of one class only: use fewer folds, or "
+                        "stratified ones"
+                    )
             return
-        if queries is not None:
-            cut = np.isin(queries[self.used(train)], queries[self.used(test)])
+        lacking = "two comparable rows"
+        if self.queries is not None:
+            lacking = "query with rows of different grades"
+            cut = np.isin(self.queries[train], self.queries[test])
             if cut.any():
                 raise InputError(
-                    f"fold {number} splits the query of row {self.used(train)[int(cut.argmax())]} "
-                    "apart: give a splitter that keeps groups whole, or a number of folds"
+                    f"fold {number} splits the query of row {train[int(cut.argmax())]} apart: give "
+                    "a splitter that keeps groups whole, or a number of folds"
                 )
         try:
             for part in (train, test):
                 self.pairs(part)
         except NoPairError:
-            lacking = "two comparable rows"
-            if queries is not None:
-                lacking = "query with rows of different grades"
-            raise InputError(f"fold {number} has no {lacking}: {advice}") from None
+            raise InputError(f"fold {number} has no {lacking}: use fewer folds") from None
 
 
 def split_rows(data: FoldedData, cv: object, seed: int) -> Splits:
@@ -483,19 +460,15 @@ def make_splits(
         if positive is not None:
             smaller = int(min(positive.sum(), (~positive).sum()))
             cv = _at_most(cv, smaller, f"the smaller class has {smaller} rows")
-        kind: Any = StratifiedKFold
-        if queries is not None:
-            kinds, kind = np.unique(queries).size, StratifiedGroupKFold
-            if kinds < check_count("cv", cv, 2):
-                raise InputError(
-                    f"cv = {cv}, but there are {kinds} queries: use at most {kinds} folds"
-                )
+        if queries is not None and (kinds := np.unique(queries).size) < check_count("cv", cv, 2):
+            raise InputError(f"cv = {cv}, but there are {kinds} queries: use at most {kinds} folds")
+        kind: Any = StratifiedKFold if queries is None else StratifiedGroupKFold
         cv = kind(int(cv), shuffle=True, random_state=seed)
     return _splits(cv, X, labels, queries)
 
 
 def _at_most(cv: int | np.integer, most: int, why: str) -> int:
-    """Return the number of folds, fewer with a warning where the rows do not reach for more."""
+    """Return the number of folds, with a warning where the rows do not reach for so many."""
     check_count("cv", cv, 2)
     if most < 2:
         raise InputError(f"cv = {cv}, but {why}: they make no two folds")

@@ -1,7 +1,6 @@
 """The regularization path: one problem at many lam, from large to small, certified at each.
 
-Factor and whitening are made once; each solution starts the next one. Partitions that fit into
-memory are held from the lam on at which their sums stall.
+Factor and whitening are made once; each solution starts the next one.
 """
 
 from __future__ import annotations
@@ -19,22 +18,16 @@ from ..certificate.evaluation import class_sums, loss_at, score_ends
 from ..certificate.order import auc_of, paired_range
 from ..certificate.solution import Solution, Status
 from ..errors import InputError
+from ..formulation import lam_grid as grids
 from ..formulation.formulation import Formulation, formulate
-from ..formulation.lam_grid import (
-    all_the_pairs,
-    check_lams,
-    lam_below,
-    lam_grid,
-    spaced,
-    strengthened,
-    unit_penalty,
-)
 from ..formulation.request import Options, Request, dask_too, partitioned_problem, refuse_method
 from ..pairs.concordance import right_share
 from ..spaces.gram import Gram
 from ..spaces.partitions import PartitionedRows
 from ..tools.threads import small_in_one_thread
 from .solve import PLAIN_KERNELS, better, can_be_held, choose_solver, loaded, with_zeros
+
+STOPPED = (Status.TIME_LIMIT, Status.INTERRUPTED)
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +48,6 @@ class PathPoint:
 
     @property
     def certificate(self) -> Certificate:
-        """The solution's own, about the problem as stated."""
         return self.solution.certificate
 
 
@@ -73,7 +65,7 @@ class Path:
         False after a time limit or Ctrl-C: the last gap is valid, smaller lam are missing.
     seconds : float
     interrupted : bool
-        Whether Ctrl-C ended it.
+        By Ctrl-C.
     """
 
     points: list[PathPoint]
@@ -115,10 +107,8 @@ class Path:
         return {"path": points, "loss": loss, "complete": self.complete, "seconds": self.seconds}
 
     def scores(self, X: object) -> np.ndarray:
-        """Return the scores of rows (m, d) at each lam: (k, m).
-
-        For a precomputed kernel the rows hold k(x, x_i), (m, n).
-        """
+        """Return the scores of rows (m, d), or (m, n) of k(x, x_i) for a precomputed kernel, at
+        each lam: (k, m)."""
         return np.array([self.task.evaluate(point.solution.w, X) for point in self.points])
 
 
@@ -144,17 +134,14 @@ def regularization_path(
 
     Parameters
     ----------
-    X, y, **asked
-        The problem, as in `solve`: `kernel`, `gamma`, `structure`, `loss`, `pairs`,
-        `positive`, `sample_weight`, `fpr_max`, `tpr_min`, `qid`, `time`, `event`; rows in
-        partitions and dask collections too. Above a million of these rows, the AUC is known up to
-        the pairs within one step of a fine grid.
+    X, y, method, n_jobs, groups, sign, **asked
+        As in `solve`, also its other arguments but `lam`, `l1`, `penalty` and `worst_of`. The AUC
+        of more than a million rows in partitions is known up to the pairs within one step of a fine
+        grid.
     lams : array (k,), optional
         > 0; solved from the largest to the smallest, equal ones once. By default `lam_grid`.
     n_lams : int
         Length of the default grid.
-    method, n_jobs
-        As in `solve`.
     tol : float
         Relative gap to reach at each lam, > 0.
     max_time : float, optional
@@ -165,15 +152,14 @@ def regularization_path(
     l1_ratio : float
         In [0, 1]: the penalty is lam ((1 - l1_ratio)/2 |w|^2 + l1_ratio |w|_1), from the ridge to
         the lasso. The default grid then begins at the lam below which some weight is not zero.
-    groups, sign
-        As in `solve`; groups go with l1_ratio > 0.
+        > 0 with `groups`.
 
     Raises
     ------
     InputError
-        If the input cannot be used; the message says what and where.
+        If the input cannot be used.
     """
-    request = Request.of(None, penalty=unit_penalty(l1_ratio, groups, sign), y=y, **asked)
+    request = Request.of(None, penalty=grids.unit_penalty(l1_ratio, groups, sign), y=y, **asked)
     if request.worst_of is not None:
         raise InputError("a path is not for the worst of several groups: solve at each lam")
     options = Options(method=method, tol=tol, max_time=max_time, callback=callback, n_jobs=n_jobs)
@@ -194,7 +180,7 @@ def path_of(
     start = time.perf_counter()
     end = np.inf if options.max_time is None else start + options.max_time
     method, tol = options.method, options.tol
-    grid: Any = None if lams is None else check_lams(lams)
+    grid: Any = None if lams is None else grids.check_lams(lams)
     apart = partitioned_problem(X, y, request)
     if apart is None:
         task = formulate(X, y, request, plain_kernel=method in PLAIN_KERNELS, held=held)
@@ -202,10 +188,11 @@ def path_of(
         if method not in ("auto", "descent"):
             refuse_method(X, method)
         task = Formulation(apart, apart)
-    if grid is None:
-        rows: Any = task.work.space
-        grid = lam_grid(task.work, n_lams) if apart is None else partitioned_grid(rows, n_lams)
-    first = task = task.with_penalty(strengthened(request.penalty, float(grid[0])))
+    if grid is None and apart is None:
+        grid = grids.lam_grid(task.work, n_lams)
+    elif grid is None:
+        grid = partitioned_grid(cast(PartitionedRows, X), n_lams)
+    first = task = task.with_penalty(grids.strengthened(request.penalty, float(grid[0])))
     to_hold = method == "auto" and apart is not None and can_be_held(X)
     gram = task.work.space.gram  # a kernel's values, held for all lam
     shared = None if gram is None else gram.product(tol, lambda: time.perf_counter() > end)
@@ -218,9 +205,9 @@ def path_of(
     w, interrupted = None, False
     try:
         for lam in grid:
-            if points and (_stopped(points[-1].solution) or time.perf_counter() >= end):
+            if points and (points[-1].solution.status in STOPPED or time.perf_counter() >= end):
                 break
-            now = task.with_penalty(strengthened(request.penalty, float(lam)))
+            now = task.with_penalty(grids.strengthened(request.penalty, float(lam)))
             found = solution_of(now, w)
             if to_hold and found.status == Status.STALLED and time.perf_counter() < end:
                 # Where sums over partitions stall, few rows are held in memory from there on.
@@ -232,7 +219,7 @@ def path_of(
             if judged and rows.apart is not None:
                 share = auc_of(rows.apart, solution.w)
             elif judged:
-                share = right_share(all_the_pairs(now.meant), rows.scores(solution.w))
+                share = right_share(grids.all_the_pairs(now.meant), rows.scores(solution.w))
             points.append(PathPoint(float(lam), solution, share))
             if options.callback is not None:
                 options.callback(points[-1])
@@ -243,12 +230,8 @@ def path_of(
     del shared
     last = points[-1].solution
     interrupted |= last.status == Status.INTERRUPTED
-    complete = len(points) == grid.size and not interrupted and not _stopped(last)
+    complete = len(points) == grid.size and not interrupted and last.status not in STOPPED
     return Path(points, first, complete, time.perf_counter() - start, interrupted)
-
-
-def _stopped(solution: Solution) -> bool:
-    return solution.status in (Status.TIME_LIMIT, Status.INTERRUPTED)
 
 
 def partitioned_grid(rows: PartitionedRows, n_lams: int) -> np.ndarray:
@@ -261,4 +244,4 @@ def partitioned_grid(rows: PartitionedRows, n_lams: int) -> np.ndarray:
         sums = rows.total(partial(class_sums, rows.offset, none, None))
         means = sums.vectors[:, 0] / sums.numbers[:, :1]
         _, high, low, _ = score_ends(rows, means[1] - means[0])
-    return spaced(lam_below(float(high - low), rows.reach), n_lams)
+    return grids.spaced(grids.lam_below(float(high - low), rows.reach), n_lams)
