@@ -36,7 +36,7 @@ Matrix = np.ndarray | sp.csr_matrix
 
 
 class TrainingRows(NamedTuple):
-    """What a fit is given, checked: rows, which are positive, their weights and their queries."""
+    """What a fit is given, checked."""
 
     rows: Matrix
     positive: np.ndarray
@@ -91,9 +91,7 @@ def check_row_weights(weight: object, n: int) -> np.ndarray | None:
     return array
 
 
-# Called with one line of a run's history at a time: a `Step`, `Pass` or `Epoch`.
-Progress = Callable[[Any], object]
-
+Progress = Callable[[Any], object]  # called with each `Step`, `Pass` or `Epoch` of a run
 REPETITION = (  # scikit-learn's checks that a weight means repetition, and those that one is taken
     "check_sample_weight_equivalence_on_dense_data",
     "check_sample_weight_equivalence_on_sparse_data",
@@ -138,8 +136,7 @@ class Estimator(BaseEstimator):
 
 @dataclass(eq=False, repr=False)
 class AUCClassifier(ClassifierMixin, Estimator, ABC):
-    """Base of the estimators: a score, linear unless a subclass overrides `_scores`, and a cut. The
-    larger label, `classes_[1]`, is the positive one."""
+    """Base of the estimators: a score and a cut. The larger label, `classes_[1]`, is positive."""
 
     _train_apart: ClassVar[Any] = None  # trains on rows in partitions, and returns the weights
 
@@ -205,22 +202,20 @@ class AUCClassifier(ClassifierMixin, Estimator, ABC):
         rows, labels = self._check_data(X, y, reset=False)
         strange = np.setdiff1d(labels, self.classes_)
         if strange.size:
-            shown = strange.tolist()[0]
-            raise InputError(f"the label {shown!r} was not there when the model was trained")
+            label = strange.tolist()[0]
+            raise InputError(f"the label {label!r} was not there when the model was trained")
         weight = check_row_weights(sample_weight, labels.size)
         chosen = self.threshold if rule is None else rule
         self._cut(self._scores(rows), labels == self.classes_[1], weight, chosen)
         return self
 
     def _scores(self, X: Matrix) -> np.ndarray:
-        """Return f at checked rows, without the intercept."""
         return np.asarray(X @ self.coef_[0])
 
     def _shapes(self) -> dict[str, tuple[int, ...]]:
         return {"coef_": (1, self.n_features_in_), "intercept_": (1,), "classes_": (2,)}
 
     def _check_data(self, X: object, y: object, reset: bool = True) -> tuple[Matrix, np.ndarray]:
-        """Return the rows, checked as by `check_rows`, and their labels."""
         found = _validated(self, X, y, reset=reset)
         check_labels(y)
         return check_matrix(X), found[1]
@@ -258,7 +253,6 @@ class AUCClassifier(ClassifierMixin, Estimator, ABC):
     def _set_weights(
         self, w: np.ndarray, X: Matrix, positive: np.ndarray, weight: np.ndarray | None = None
     ) -> None:
-        """Set `coef_`, and `intercept_` by the parameter `threshold`."""
         self.coef_ = np.array(w, dtype=float).reshape(1, -1)
         self._cut(self._scores(X), positive, weight, self.threshold)
 
@@ -304,13 +298,11 @@ class QueryClassifier(AUCClassifier):
         callback: Progress | None = None,
         qid: object = None,
     ) -> Self:
-        """Train the model on these rows."""
         self._fit(X, y, sample_weight, callback, qid)
         return self._warn()
 
 
 def in_partitions(X: object) -> bool:
-    """Return whether `X` is a dask collection or `PartitionedRows`."""
     return is_dask(X) or partitions_of(X) is not None
 
 

@@ -26,17 +26,8 @@ from ..spaces.kernels import LINEAR, PRECOMPUTED, Kernel, get_kernel
 from ..spaces.partitions import PartitionedRows
 from ..tools.arrays import check_choice, check_number
 from ..tools.threads import small_in_one_thread
-from .base import (
-    REPETITION,
-    WEIGHTS,
-    Matrix,
-    QueryClassifier,
-    TrainingRows,
-    draw_seed,
-    in_partitions,
-    keep_solution,
-    shortfall_of,
-)
+from . import base
+from .base import REPETITION, WEIGHTS, Matrix, QueryClassifier, TrainingRows
 
 
 @dataclass(eq=False, repr=False)
@@ -57,10 +48,9 @@ class ExactClassifier(QueryClassifier):
 
     @abstractmethod
     def _request(self) -> Request:
-        """Return the request that the parameters make, without the pairs."""
+        """Return the request that the parameters make, without the pairs; at lam = 1 for a path."""
 
     def _train(self, data: TrainingRows, callback: Callback | None) -> None:
-        """Solve the request over these rows, and keep the model."""
         rows, labels, weight, queries = data
         request = self._final()
         if queries is None:
@@ -69,7 +59,7 @@ class ExactClassifier(QueryClassifier):
             pairs = self._ordered(labels, queries, weight)
             request = replace(request, pairs=pairs, positive=None)
         task, found = formulate_and_solve(rows, labels, request, self._options(callback))
-        keep_solution(self, found)
+        base.keep_solution(self, found)
         factor = None if task is None else task.factor
         linear = task is None or task.base.held is not None
         self._keep(rows, linear, None if factor is None else factor.pivots)
@@ -82,21 +72,18 @@ class ExactClassifier(QueryClassifier):
         return self._request()
 
     def _options(self, callback: Callback | None = None) -> Options:
-        return Options(
-            method=self.method, tol=self.tol, max_time=self.max_time, callback=callback,
-            n_jobs=self.n_jobs,
-        )  # fmt: skip
+        asked = {name: getattr(self, name) for name in ("method", "tol", "max_time", "n_jobs")}
+        return Options(callback=callback, **asked)
 
     def _train_apart(self, rows: PartitionedRows, callback: Callback | None) -> np.ndarray:
         if self.pairs != "all":
             raise InputError(f"rows in partitions go with pairs='all', not {brief(self.pairs)}")
         request = replace(self._final(rows), positive=None)
         options = self._options(rows.engine.telling(callback))
-        keep_solution(self, solve_request(rows, None, request, options))
+        base.keep_solution(self, solve_request(rows, None, request, options))
         return self.solution_.w
 
     def _ordered(self, positive: np.ndarray, queries: np.ndarray, weight: object) -> OrderedPairs:
-        """Return the pairs within queries."""
         if self.pairs != "all":
             raise InputError(f"qid makes the pairs: leave pairs='all', not {brief(self.pairs)}")
         return ordered_pairs_of(positive.astype(float), queries, None, None, weight)
@@ -104,7 +91,6 @@ class ExactClassifier(QueryClassifier):
     def _pairs(
         self, rows: Matrix, positive: np.ndarray, weight: np.ndarray | None
     ) -> AllPairs | PairList:
-        """Return the pairs that the parameter `pairs` asks for."""
         if self.pairs == "all":
             return AllPairs(weight)
         kind, _, number = str(self.pairs).partition(":")
@@ -149,7 +135,7 @@ class ExactClassifier(QueryClassifier):
         return {**shapes, "support_": (size,), "dual_coef_": (size,)}
 
     def _shortfall(self) -> str | None:
-        return shortfall_of(self.solution_, self.tol)
+        return base.shortfall_of(self.solution_, self.tol)
 
     def _check_parameters(self) -> None:
         check_method(self.method)
@@ -159,7 +145,6 @@ class ExactClassifier(QueryClassifier):
 
     @property
     def expected_failed_checks(self) -> dict[str, str]:
-        """Which of scikit-learn's checks fail with these parameters, and why."""
         if self.pairs != "all":
             return dict.fromkeys(WEIGHTS, "nearest pairs refuse weights: repeated rows are nearest")
         if self.tol > 1e-7:  # scikit-learn compares two fits to so many digits
@@ -180,9 +165,8 @@ class ROCSVM(ExactClassifier):
 
         lam/2 |f|^2 + mean over all positive-negative pairs of loss(f(x_i) - f(x_j)).
 
-    With `fit(X, y, qid=...)` the pairs are those within a query. X and y may be dask collections,
-    for linear problems; so may the rows that are scored, and `qid`, a query of which lies whole in
-    one partition.
+    With `fit(X, y, qid=...)` the pairs are those within a query. For linear problems X, y, `qid`
+    and the rows that are scored may be dask collections, each query in one partition.
 
     Standardise the features first, as for any penalised linear model. The larger label is the
     positive class; exchanging the classes only changes the sign of the scores.
@@ -192,21 +176,18 @@ class ROCSVM(ExactClassifier):
     lam : float
         > 0, weight of the penalty against the mean loss. A sum over the pairs with a factor C
         means lam = 1 / (C n_pos n_neg).
-    kernel, gamma, loss, method
-        As in `solve`; for "precomputed", X is the kernel matrix with the training rows.
+    kernel, gamma, loss, method, tol, max_time, l1, fpr_max, tpr_min, groups, sign, n_jobs
+        As in `solve`; for "precomputed", rows to score hold their kernel values with the training
+        rows. With lam = 0 `certificate_.radius` is None.
     pairs : "all", or "nearest:K"
         All pairs, or each positive row with its K nearest negative ones (without row weights).
     anchor_filter : {"none", "E", "A"}
         Which positive rows count as anchors for nearest pairs, see
         `aucert.exact.pairs.nearest_pairs`.
-    tol : float
-        Relative gap to reach, > 0.
     threshold : {"equal-error", "midpoint", "youden", "accuracy"} or callable
         The rule that sets the intercept from the training scores, see
         `aucert.exact.estimators.thresholds`; a callable takes (scores, positive, weight), say
         ``functools.partial(threshold_for_sensitivity, sensitivity=0.95)``.
-    max_time, l1, fpr_max, tpr_min, groups, sign, n_jobs
-        As in `solve`. The best point so far is kept; with lam = 0 `certificate_.radius` is None.
 
     Attributes
     ----------
@@ -220,10 +201,8 @@ class ROCSVM(ExactClassifier):
         The negative and the positive label.
     certificate_ : Certificate
         How far the model is from the optimum, at most; for kernels in the space of the true one.
-    solution_ : Solution
-        With the dual point that proves it.
-    status_, n_iter_, history_
-        Its parts.
+    solution_, status_, n_iter_, history_
+        The `Solution`, with the dual point that proves it, and its parts.
     n_features_in_, feature_names_in_
         As everywhere in scikit-learn.
     """
@@ -236,7 +215,6 @@ class ROCSVM(ExactClassifier):
 
     @property
     def expected_failed_checks(self) -> dict[str, str]:
-        """Which of scikit-learn's checks fail with these parameters, and why."""
         if (self.fpr_max, self.tpr_min) == WHOLE_CURVE:
             return super().expected_failed_checks
         return dict.fromkeys(WEIGHTS, "partial AUC refuses weights")
@@ -264,15 +242,11 @@ class SAUCSVM(ROCSVM):
 
     Parameters
     ----------
-    lam : float
-        > 0.
     structure : float
         >= 0, weight of the structure relative to |f|^2; 0 gives `ROCSVM`.
-    fpr_max, tpr_min, l1, groups, sign
-        As in `ROCSVM`, with structure = 0 only: the structured norm turns the features, and what
-        acts on single weights has no bound there.
 
-    All other parameters are those of `ROCSVM`.
+    All others are those of `ROCSVM`; fpr_max, tpr_min, l1, groups and sign with structure = 0 only:
+    the structured norm turns the features, and what acts on single weights has no bound there.
 
     Attributes
     ----------
@@ -305,7 +279,7 @@ class Searched:
         """Choose lam by cross-validation, and return the request at it."""
         check_choice("choice", self.choice, CHOICES)
         options = replace(options, tol=check_number("cv_tol", self.cv_tol), callback=None)
-        given = self.lams, self.n_lams, self.cv, draw_seed(self.random_state)
+        given = self.lams, self.n_lams, self.cv, base.draw_seed(self.random_state)
         self.cv_path_ = cross_validate(data, request, options, *given)
         self.lam_ = self.cv_path_.lam_of(self.choice)
         return self._at_lam(request)
@@ -319,29 +293,23 @@ class Searched:
 class ROCSVMCV(Searched, ExactClassifier):
     """A ROC-SVM with the lam of the highest cross-validated AUC, solved with proof.
 
-    [ScalingUp, eq. (3), eq. (10); SAUC, eq. (12)], the penalty's weight chosen: along a path of
-    falling lam each fold is solved with warm starts and certificates, the AUC of its held-out rows
-    averaged, and the whole problem solved at the chosen lam. With `fit(X, y, qid=...)` pairs are
-    those within a query, in training and held out, and folds keep queries whole.
+    [ScalingUp, eq. (3), eq. (10); SAUC, eq. (12)]: along a path of falling lam each fold is solved
+    with certificates, the AUC of its held-out rows averaged, and the whole problem solved at the
+    chosen lam. With `fit(X, y, qid=...)` pairs are those within a query, in training and held out.
 
     Parameters
     ----------
-    lams : array (k,), optional
-        > 0, the candidates; by default `n_lams` of them, as in `regularization_path`.
-    n_lams : int
+    lams, n_lams, l1_ratio
+        The candidates and the penalty, as in `regularization_path`; l1_ratio > 0 with the linear
+        kernel only.
     cv : int, splitter or iterable
         As in `cross_validated_path`.
     choice : {"best", "one-se"}
         The lam of the highest mean, or the largest one within one standard error of it.
     structure : float
         >= 0, as in `SAUCSVM`; 0 for none.
-    l1_ratio : float
-        In [0, 1]: the penalty is lam ((1 - l1_ratio)/2 |w|^2 + l1_ratio |w|_1), as in
-        `regularization_path`; for the linear kernel.
-    groups, sign
+    kernel, gamma, loss, pairs, anchor_filter, method, threshold, groups, sign
         As in `ROCSVM`; groups go with l1_ratio > 0.
-    kernel, gamma, loss, pairs, anchor_filter, method, threshold
-        As in `ROCSVM`.
     tol, cv_tol : float
         Relative gap to reach, of the model and of those in the folds.
     max_time : float, optional
@@ -367,7 +335,7 @@ class ROCSVMCV(Searched, ExactClassifier):
     @small_in_one_thread
     def _fit(self, X: Any, y: Any, sample_weight: Any, callback: Any, qid: Any = None) -> None:
         """Choose lam, with the weights as they are given, then do what `fit` promises."""
-        if not in_partitions(X):
+        if not base.in_partitions(X):
             self._check_parameters()
             rows, positive, _, queries = self._check_fit(X, y, None, qid)
             request, pairs, order = self._request(), self._pairs, None

@@ -12,6 +12,8 @@ from ..errors import InputError
 from ..pairs.all_pairs import AllPairs
 from ..tools.arrays import as_float64, check_choice, check_number, check_scores
 
+Weight = np.ndarray | None
+Rule = Callable[[np.ndarray, np.ndarray, Weight], float]
 SLACK = 1e-12  # Differences of rates below this are rounding, because rates are sums of weights.
 
 
@@ -25,7 +27,7 @@ class Cuts:
 
     @property
     def balance(self) -> np.ndarray:
-        """Specificity minus sensitivity: it rises from -1 to 1."""
+        """Rises from -1 to 1."""
         return self.specificity - self.sensitivity
 
     def best(self, merit: np.ndarray) -> float:
@@ -35,8 +37,7 @@ class Cuts:
         return float(self.at[tied[np.flatnonzero(distance <= distance.min() + SLACK)[0]]])
 
 
-def all_cuts(scores: np.ndarray, positive: np.ndarray, weight: np.ndarray | None = None) -> Cuts:
-    """Return the cuts of the scores, with the rates that each gives."""
+def all_cuts(scores: np.ndarray, positive: np.ndarray, weight: Weight = None) -> Cuts:
     scores, positive = checked(scores, positive)
     if weight is None:
         values, times = np.unique(scores, return_counts=True)
@@ -59,7 +60,6 @@ def all_cuts(scores: np.ndarray, positive: np.ndarray, weight: np.ndarray | None
 
 
 def checked(scores: np.ndarray, positive: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the scores as floats, and the classes, or raise `InputError`."""
     scores = as_float64(scores, "scores")
     if not isinstance(positive, np.ndarray) or positive.dtype != bool:
         raise InputError("positive must be a boolean array, True on the positive rows")
@@ -69,12 +69,7 @@ def checked(scores: np.ndarray, positive: np.ndarray) -> tuple[np.ndarray, np.nd
     return scores, positive
 
 
-Rule = Callable[[np.ndarray, np.ndarray, np.ndarray | None], float]
-
-
-def threshold_midpoint(
-    scores: np.ndarray, positive: np.ndarray, weight: np.ndarray | None = None
-) -> float:
+def threshold_midpoint(scores: np.ndarray, positive: np.ndarray, weight: Weight = None) -> float:
     """Return (min f(x+) + max f(x-)) / 2, for separable data. [SAUC, eq. (4)]"""
     scores, positive = checked(scores, positive)
     mass = AllPairs(weight).on(positive).row_mass()
@@ -82,9 +77,7 @@ def threshold_midpoint(
     return lowest / 2 + float(scores[~positive & (mass > 0)].max()) / 2
 
 
-def threshold_equal_error(
-    scores: np.ndarray, positive: np.ndarray, weight: np.ndarray | None = None
-) -> float:
+def threshold_equal_error(scores: np.ndarray, positive: np.ndarray, weight: Weight = None) -> float:
     """Return the threshold at which sensitivity equals specificity, interpolated between cuts.
     [SAUC, Section 2.2, rule 2]
 
@@ -100,17 +93,13 @@ def threshold_equal_error(
     return float((1 - share) * cuts.at[after - 1] + share * cuts.at[after])
 
 
-def threshold_youden(
-    scores: np.ndarray, positive: np.ndarray, weight: np.ndarray | None = None
-) -> float:
+def threshold_youden(scores: np.ndarray, positive: np.ndarray, weight: Weight = None) -> float:
     """Return where sensitivity + specificity is largest (Youden's index)."""
     cuts = all_cuts(scores, positive, weight)
     return cuts.best(cuts.sensitivity + cuts.specificity)
 
 
-def threshold_accuracy(
-    scores: np.ndarray, positive: np.ndarray, weight: np.ndarray | None = None
-) -> float:
+def threshold_accuracy(scores: np.ndarray, positive: np.ndarray, weight: Weight = None) -> float:
     """Return the threshold at which most rows are on their own side; of a rare class maybe all."""
     cuts = all_cuts(scores, positive, weight)
     plus, minus = (float(side.sum()) for side in AllPairs(weight).on(positive).sides)
@@ -118,11 +107,7 @@ def threshold_accuracy(
 
 
 def threshold_for_sensitivity(
-    scores: np.ndarray,
-    positive: np.ndarray,
-    weight: np.ndarray | None = None,
-    *,
-    sensitivity: float,
+    scores: np.ndarray, positive: np.ndarray, weight: Weight = None, *, sensitivity: float
 ) -> float:
     """Return the highest cut with at least this sensitivity. [ScalingUp, Section 2.2]"""
     check_number("sensitivity", sensitivity, 0, 1, closed="high")
@@ -131,11 +116,7 @@ def threshold_for_sensitivity(
 
 
 def threshold_for_specificity(
-    scores: np.ndarray,
-    positive: np.ndarray,
-    weight: np.ndarray | None = None,
-    *,
-    specificity: float,
+    scores: np.ndarray, positive: np.ndarray, weight: Weight = None, *, specificity: float
 ) -> float:
     """Return the lowest cut with at least this specificity. [ScalingUp, Section 2.2]"""
     check_number("specificity", specificity, 0, 1, closed="high")
