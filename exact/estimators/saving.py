@@ -1,7 +1,6 @@
-"""Fitted models as a tree of plain JSON and a list of arrays, and back: only known types pass.
+"""Fitted models as a tree of plain JSON and a list of arrays, and back: only registered types pass.
 
-Numbers, words, lists and None are as they are; all else is an object with one telling key. Nothing
-in a file can name a function, a module or a type that was not registered.
+Numbers, words, lists and None are as they are; all else is an object with one telling key.
 """
 
 from __future__ import annotations
@@ -128,7 +127,6 @@ class Decoder:
         self.arrays, self.older = arrays, older
 
     def decode(self, tree: Any) -> Any:
-        """Return the value of a tree."""
         if tree is None or isinstance(tree, bool | int | float | str):
             return tree
         if isinstance(tree, list):
@@ -180,7 +178,7 @@ class Decoder:
         return known
 
     def _all(self, trees: dict[str, Any]) -> dict[str, Any]:
-        """Return values by name; what is named a certificate is one, and marked as saved."""
+        """Return values by name; what is named a certificate must be one."""
         values = {name: self.decode(tree) for name, tree in trees.items()}
         for name, value in values.items():
             proof = name.rstrip("_").endswith("certificate")
@@ -297,9 +295,8 @@ def load_model(path: str | Path) -> Any:
     Raises
     ------
     InputError
-        If the file cannot be read, is not a model file, is damaged or cut off, was written in
-        another format, holds a type that is not known here, or a field that scores rows is
-        missing, of another kind or shape, or not finite.
+        If the file cannot be read, is no whole model file of a known format, or holds an unknown
+        type, or a field that scores rows is missing, of another kind or shape, or not finite.
     """
     try:
         data = Path(path).read_bytes()
@@ -324,7 +321,6 @@ def load_model(path: str | Path) -> Any:
 
 
 def _opened(path: str | Path, data: bytes) -> tuple[dict[str, Any], list[np.ndarray]]:
-    """Return header and arrays, checked."""
     damaged = f"{path}: the file is damaged or cut off: save the model again"
     other = f"{path}: this is not a model file of aucert"
     if not data.startswith(b"PK"):

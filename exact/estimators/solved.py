@@ -1,4 +1,4 @@
-"""Estimators made of solutions, and models certified anew. `saving` knows them from here."""
+"""Estimators made of solutions, and models certified anew."""
 
 from __future__ import annotations
 
@@ -71,11 +71,10 @@ def solved_model(
     weight: np.ndarray | None = None,
 ) -> ROCSVM:
     """Return the estimator that a fit with these parameters would be, from an existing solution."""
-    asked, kind = dict(parameters), SolvedSVM
+    asked, kind = parameters, SolvedSVM
     if not str(asked["pairs"]).startswith("drawn") and asked.get("worst_of") is None:
-        kind, left_out = (SAUCSVM if asked["structure"] else ROCSVM), {"seed", "worst_of"}
-        left_out |= set() if asked["structure"] else {"structure"}
-        asked = {name: value for name, value in asked.items() if name not in left_out}
+        kind = SAUCSVM if asked["structure"] else ROCSVM
+        asked = {name: asked[name] for name in asked.keys() & kind().get_params()}
     model = _keep(kind(**asked), solution, rows)
     model.classes_ = classes
     model._cut(scores, positive, weight, model.threshold)
@@ -83,14 +82,13 @@ def solved_model(
 
 
 def solved_order(solution: Solution, rows: Any, parameters: dict[str, Any]) -> SolvedOrder:
-    """Return the model of ordered pairs with these parameters, from an existing solution."""
+    """Return the same for ordered pairs."""
     model = _keep(SolvedOrder(**parameters), solution, rows)
     model.intercept_ = np.zeros(1)
     return model
 
 
 def _keep(model: Any, solution: Solution, rows: Any) -> Any:
-    """Store the solution and what is needed to score new rows."""
     model.n_features_in_ = int(rows.shape[1])
     keep_solution(model, solution)
     model._keep(rows, model.kernel == "linear")
@@ -113,20 +111,11 @@ def recertify(
     Parameters
     ----------
     model : ROCSVM or SAUCSVM
-        Without a choice of its own parameters; for others call `certify` with their weights.
-    X : array or sparse matrix (n, d), or (n, n) for a precomputed kernel
+        For others, and those that choose a parameter themselves, call `certify` with their weights.
+    X, y, sample_weight
         The rows of the fit, for kernels in their order.
-    y : array (n,)
-    sample_weight : array (n,), optional
-    tol : float
-        Relative gap up to which the model counts as optimal; that of the model is not asked.
-    max_time : float, optional
-        Seconds.
-
-    Returns
-    -------
-    Audit
-        How far the weights are from the optimum on these rows.
+    tol, max_time
+        As in `certify`; those of the model are not asked.
 
     Raises
     ------

@@ -27,7 +27,7 @@ from .roc_svm import Searched
 
 @dataclass(eq=False, repr=False)
 class OrderedModel(Estimator, ABC):
-    """Base of the models of ordered pairs: linear scores of a solved problem."""
+    """Base of the models of ordered pairs."""
 
     _: KW_ONLY
     loss: str | Loss = "hinge"
@@ -99,13 +99,12 @@ class SurvivalModel(OrderedModel):
         Parameters
         ----------
         X : array or sparse matrix (n, d)
-            Finite numbers.
         y : structured array (n,), or array (n,)
             scikit-survival's array of a field with the event and one with the time, or the times.
         event : bool array (n,), optional
             Where y holds times: whether the event was seen; by default all were.
-        callback : function of a `Step`, optional
-            Called after each step of the solver.
+        callback
+            As in `solve`.
 
         Raises
         ------
@@ -147,22 +146,14 @@ class SurvivalSVM(AtLam, SurvivalModel):
 
     Parameters
     ----------
-    lam : float
-        > 0, weight of the penalty against the mean loss; 0 is allowed where l1 > 0.
     loss : {"hinge", "squared_hinge", "square"} or Loss
-    tol : float
-        Relative gap to reach, > 0.
-    max_time : float, optional
-        Seconds; the best point so far is kept, with its gap.
-    l1, groups, sign
+    lam, tol, max_time, l1, groups, sign
         As in `solve`; `solution_.zeros_proved` says which weights are zero in every optimal model.
 
     Attributes
     ----------
     coef_ : array (n_features_in_,)
-    certificate_ : Certificate
-        How far the model is from the optimum, at most.
-    solution_, status_, n_iter_, history_, n_features_in_, feature_names_in_
+    certificate_, solution_, status_, n_iter_, history_, n_features_in_, feature_names_in_
         As in `ROCSVM`.
     """
 
@@ -171,9 +162,8 @@ class SurvivalSVM(AtLam, SurvivalModel):
 class SurvivalSVMCV(Searched, SurvivalModel):
     """A survival SVM with the lam of the highest cross-validated C, solved with proof.
 
-    The objective is that of `SurvivalSVM`, the penalty's weight chosen as `ROCSVMCV` does: along a
-    path of falling lam each fold is solved with warm starts and certificates, Harrell's C of its
-    held-out rows averaged, and the whole problem solved at the chosen lam.
+    The objective is that of `SurvivalSVM`, its lam chosen as `ROCSVMCV` does, by Harrell's C of the
+    held-out rows.
 
     Parameters
     ----------
@@ -196,12 +186,10 @@ class SurvivalSVMCV(Searched, SurvivalModel):
 
     @property
     def expected_failed_checks(self) -> dict[str, str]:
-        """Which of scikit-learn's checks fail, and why."""
         why = "nine of its ten rows have one time: in any folds, one has no comparable rows"
         return {"check_fit2d_1feature": why}
 
     def _request(self, rows: Any, pairs: OrderedPairs, seen: np.ndarray | None) -> Request:
-        """Choose lam, and return the request at it."""
         unit = unit_penalty(self.l1_ratio, self.groups, self.sign)
         asked = Request.of(None, self.loss, penalty=unit, pairs=pairs)
         options = Options(max_time=self.max_time, n_jobs=self.n_jobs)
@@ -237,8 +225,7 @@ class RankingSVM(AtLam):
 
         lam/2 |w|^2 + mean over pairs of loss(w'x_i - w'x_j),
 
-    i of the larger grade and j in the same query; see `solve(qid=...)`. Two grades are also what
-    `ROCSVM` and `RankSVM` take.
+    i of the larger grade and j in the same query. `ROCSVM` and `RankSVM` take two grades, too.
 
     Parameters
     ----------
