@@ -168,9 +168,6 @@ def test_the_residual_is_what_least_squares_leave_of_the_standard_deviation() ->
         assert 0.99 * direct < said <= direct
 
 
-# The fit.
-
-
 @each("digits", [7, 10, 15])
 def test_printed_scores_are_off_by_half_a_unit_of_their_last_digit_at_most(digits: int) -> None:
     rng = np.random.default_rng(2)

@@ -165,9 +165,6 @@ def test_out_of_time_and_interrupted_the_points_so_far_are_returned_with_valid_g
             regularization_path(X, Y, LAMS)
 
 
-# Rows in partitions.
-
-
 @each("places", [[], [60, 60, 120]])
 @each("weighted", [False, True])
 @each("loss", ["hinge", "logistic"])
@@ -317,9 +314,6 @@ def test_there_are_no_more_folds_than_events_or_rows_of_a_class() -> None:
         ROCSVMCV(CV_LAMS).fit(CV_X[few[2:]], CV_Y[few[2:]])
 
 
-# The estimators that choose lam.
-
-
 @each("choice", ["best", "one-se"])
 def test_lam_is_that_of_a_plain_loop_over_folds_and_grid(choice: str) -> None:
     lams, splits = [1.0, 0.1, 0.001], list(StratifiedKFold(3).split(CV_X, CV_Y))
@@ -327,8 +321,7 @@ def test_lam_is_that_of_a_plain_loop_over_folds_and_grid(choice: str) -> None:
     table = [
         [
             roc_auc_score(
-                CV_Y[test],
-                ROCSVM(lam).fit(CV_X[train], CV_Y[train]).decision_function(CV_X[test]),
+                CV_Y[test], ROCSVM(lam).fit(CV_X[train], CV_Y[train]).decision_function(CV_X[test])
             )
             for lam in lams
         ]
@@ -376,8 +369,6 @@ def test_several_processes_give_the_same_model() -> None:
     np.testing.assert_allclose(two.cv_path_.fold_auc, one.cv_path_.fold_auc)
     np.testing.assert_allclose(two.coef_, one.coef_, rtol=1e-6)
 
-
-# Kernels, whose folds are cut from one matrix.
 
 KX = CV_RNG.normal(size=(120, 4))
 KY = KX[:, 0] * KX[:, 1] + 0.5 * CV_RNG.normal(size=120) > 0.2

@@ -224,9 +224,6 @@ def test_every_request_has_this_optimum(pairs: str, wish: dict[str, Any], loss: 
     check(pairs, wish, loss)
 
 
-# Estimators within queries
-
-
 @each("make", [ROCSVM(0.1, loss="squared_hinge", tol=1e-5), RankSVM(lam=0.1, tol=1e-5)], ids=str)
 @each("weight", [None, WEIGHT], ids=["plain", "weighted"])
 def test_estimators_compare_within_a_query_and_do_not_remember_it(make: Any, weight: Any) -> None:

@@ -13,14 +13,7 @@ import pytest
 import scipy.sparse as sp
 
 import naive
-from aucert.exact import (
-    AllPairs,
-    PairList,
-    TooLargeError,
-    exact_certificate,
-    linear_problem,
-    solve,
-)
+from aucert.exact import AllPairs, PairList, TooLargeError, exact_certificate, linear_problem, solve
 from aucert.exact.certificate.certificate import Certificate, Minorant, evaluated_with
 from aucert.exact.certificate.exact_certificate import ExactCertificate
 from aucert.exact.certificate.order import auc_range, certified_order, row_lengths

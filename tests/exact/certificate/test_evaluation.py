@@ -70,9 +70,6 @@ def over(space: PartitionedRows, loss: Any = "hinge", lam: float = LAM) -> Probl
     return problem
 
 
-# Blocks: the notes of what was evaluated.
-
-
 def test_what_is_noted_is_of_this_very_problem_and_point() -> None:
     problem, w, s = in_blocks(), np.array([0.7, 0.4]), np.ones(1200)
     with noting():
@@ -115,9 +112,6 @@ def test_scores_beyond_the_guess_are_counted_again(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(evaluation, "score_extent", lambda *_: np.array([0.0, 0.1, 0.0, 0.1]))
     found = Evaluator(problem).at(w, 64, 3)
     assert found.loss == pytest.approx(fresh.loss, abs=1e-9) and found.conjugate == fresh.conjugate
-
-
-# Partitions of two classes.
 
 
 def alpha_by_hand(loss: Any, s: np.ndarray, r: np.ndarray, K: float, half: int) -> np.ndarray:
@@ -314,9 +308,6 @@ def test_few_rows_are_proved_as_in_memory_if_they_fit(lam: float, monkeypatch) -
     if lam == 1e-5:
         monkeypatch.setattr("aucert.exact.api.solve.STREAM_FROM_NUMBERS", 1000)
         assert solve(rows, None, lam).status == Status.STALLED
-
-
-# Ordered pairs: groups lie whole in a partition.
 
 
 def some_groups(

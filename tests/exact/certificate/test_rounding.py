@@ -150,9 +150,6 @@ def test_dual_where_the_pull_cancels(seed: int) -> None:
     assert off(lower.value, dual) <= lower.error < 1e-3
 
 
-# Chains of sums.
-
-
 def test_running_sums_stay_within_their_bound() -> None:
     values, total = np.random.default_rng(0).uniform(size=2000), Fraction(0)
     found = running_sum(values).astype(float)
@@ -304,9 +301,6 @@ def test_running_sums_keep_light_rows_behind_a_heavy_one(loss: str) -> None:
     assert off(found.value, value) <= found.value_rounding
 
 
-# Bins and pulls.
-
-
 @each("far", [1e-6, 1.0, 1e4, 1e8])
 def test_sums_from_bins_are_charged_with_their_quotients_and_with_clipped_rows(far: float) -> None:
     """value / mass: product, quotient, and the sum; a clipped row's residual, a unit of 2 size.
@@ -366,9 +360,6 @@ def test_what_a_cholesky_factorisation_proves_is_charged_by_its_side_and_trace(s
     assert cholesky_slip(rest, np.full(side, 1e6)) >= theorem + UNIT * (3 + 1e6)
     assert cholesky_slip(0 * rest, tried) >= UNIT * 1e-3
     assert cholesky_slip(rest, tried) <= 3 * (theorem + UNIT * 3 * side + UNIT * 1e-3)
-
-
-# Errors that are planted.
 
 
 def planted(n: int = 5, **errors: float) -> PairSums:

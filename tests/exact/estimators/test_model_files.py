@@ -96,9 +96,6 @@ def test_imputed_and_scaled_pipelines_come_back(scaler: Any, strategy: str, tmp_
     np.testing.assert_array_equal(loaded.decision_function(holes), model.decision_function(holes))
 
 
-# Files that must be refused.
-
-
 def refused(path: Path, match: str) -> None:
     with pytest.raises(InputError, match=match) as caught:
         load_model(path)
@@ -193,9 +190,6 @@ def test_other_files_are_no_model_files(saved: Path, tmp_path: Path) -> None:
 def test_a_signed_file_cannot_ask_for_more_than_known_types(saved: Path, tree, match: str) -> None:
     forge(saved, lambda header, found: header.update(model=tree))
     refused(saved, match)
-
-
-# Models that cannot be saved.
 
 
 @each("name", ["coef_", "intercept_", "n_features_in_", "classes_"])

@@ -314,7 +314,6 @@ def test_answers_are_the_same_for_any_number_of_threads(name: str, form: str) ->
 
 
 LOSSES = ["squared_hinge", "square", "logistic", "smooth_hinge", "hinge"]
-
 KINDS: dict[str, dict[str, Any]] = {
     "l1": {},
     "groups": {"groups": np.arange(9) // 3},

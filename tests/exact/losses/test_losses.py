@@ -89,9 +89,6 @@ def test_ramps_boxes_names_and_steepness() -> None:
     assert steepness(Exponential(), t, slip) == pytest.approx(np.exp(-t + slip))
 
 
-# The exponential loss has its own bounds.
-
-
 def test_errors_of_scores_multiply_the_exponential_loss_and_overflows_are_refused() -> None:
     s, positive = np.random.default_rng(0).normal(size=20), np.arange(20) < 7
     pairs, error = AllPairs().on(positive), np.full(20, 1e-3)
@@ -119,9 +116,6 @@ def test_long_scores_of_the_exponential_loss_round_as_floats(worst: float) -> No
         assert abs(true - Fraction(found.value)) <= Fraction(found.error)
         off = max(off, abs(true / Fraction(found.value) - 1))
     assert worst < 100 or off > 1e-14  # the error is there to be bounded
-
-
-# One's own.
 
 
 @dataclass(frozen=True)

@@ -43,8 +43,6 @@ def by_marginals(
 
 
 LAM = 0.05
-
-
 ORDERED = ("query", "survival", "repeated", "crossed", "shared", "long")
 
 
@@ -132,9 +130,6 @@ def exact_objective(
     return primal_value(exact(X), pairs, "hinge", Fraction(lam), exact(w))
 
 
-# Its parts
-
-
 def test_the_checker_imports_numpy_and_the_standard_library_alone() -> None:
     text = SOURCE.read_text(encoding="utf-8")
     names = set()
@@ -210,9 +205,6 @@ def test_what_is_missing_from_the_flow_is_paid_for_in_the_pull() -> None:
     free = check_proof.pull(X, c, np.ones(2, np.int64), np.zeros(1), 0, *rest)
     paid = check_proof.pull(X, c, np.ones(2, np.int64), np.zeros(1), 7, *rest)
     assert paid[0] >= free[0] + 7 * 3
-
-
-# Proofs of every kind
 
 
 @pytest.fixture(scope="module")
@@ -338,9 +330,7 @@ MARGINALS: dict[str, Change] = {
     "the least integer": lambda p: {"v": changed(p["v"], 0, -(2**63))},
     "integers that wrapped": lambda p: {"u": p["u"] + np.int64(2**62) + np.int64(2**62 - 1)},
 }
-WEIGHTS: dict[str, Change] = {
-    "w_dual scaled": lambda p: {"w_dual": 3.0 * p["w_dual"]},
-}
+WEIGHTS: dict[str, Change] = {"w_dual scaled": lambda p: {"w_dual": 3.0 * p["w_dual"]}}
 SCORES: dict[str, Change] = {
     "format 1": lambda p: {"format": 1, "pairs": "classes"},
     "scores reversed": lambda p: {"scores": p["scores"][::-1].copy()},
@@ -489,9 +479,6 @@ def test_data_out_of_their_range_are_refused_as_such(honest: Any, value: float) 
             check_proof.bounds(proof, data["X"], data["y"], data["weight"])
 
 
-# Rows that change while they are read
-
-
 def swapped(X: np.ndarray, y: np.ndarray) -> np.ndarray:
     """The same rows, a positive one exchanged with a negative one."""
     i, j = np.flatnonzero(y)[0], np.flatnonzero(~y)[-1]
@@ -527,9 +514,6 @@ def test_no_proof_is_written_of_rows_that_change(honest: Any, tmp_path: Path) ->
     assert not (tmp_path / "p.npz").exists()
 
 
-# The command
-
-
 def test_what_cannot_be_read_has_status_2(honest: Any, checked: Any, tmp_path, capsys) -> None:
     """What is not a proof, or not a table of rows: `test_cases_gram_and_proof`."""
     for options in (
@@ -545,8 +529,6 @@ def test_what_cannot_be_read_has_status_2(honest: Any, checked: Any, tmp_path, c
 
 
 Y = np.arange(90) % 3 == 0
-
-
 LABELS: dict[str, tuple[Any, np.ndarray]] = {
     "a record": (np.array((True, 1), dtype=[("a", bool), ("b", int)]), Y),
     "a record of one": (np.array((True,), dtype=[("a", bool)]), Y),

@@ -99,9 +99,6 @@ def test_the_two_loops_are_the_inverse_of_bfgs() -> None:
     assert not memory.kept
 
 
-# The hard margin of few rows in many coordinates
-
-
 def wide(seed: int, n: int = 60, d: int = 90, lam: float = 1e-4) -> Problem:
     rng = np.random.default_rng(seed)
     X, y = rng.normal(size=(n, d)), np.arange(n) % 3 == 0
@@ -258,9 +255,6 @@ def window_of(problem: Problem, limit: int, w: Any = None) -> Window:
     found = open_window(problem, scores, limit)
     assert found is not None
     return found
-
-
-# The linear systems
 
 
 @each("sparse", [False, True])

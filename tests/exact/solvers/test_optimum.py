@@ -120,9 +120,6 @@ def test_a_solver_of_ones_own_is_certified() -> None:
     assert held.reaches(1e-6) and held.dual <= best + 1e-7 and best - 1e-7 <= held.primal
 
 
-# Methods and places of rows
-
-
 def meet(found: dict[str, Solution]) -> None:
     """Intervals of one optimum overlap, rounding included."""
     ends = {name: (one.certificate, one.certificate.rounding) for name, one in found.items()}

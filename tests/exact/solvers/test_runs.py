@@ -299,9 +299,6 @@ def test_an_overflowing_point_is_infinite_and_never_the_best_and_a_callers_is_re
         squared.sums(np.array([0.0, 1e151, 0.0]))
 
 
-# Which method suits, and what each refuses
-
-
 class Kinked(RoundedHinge):
     """A loss with a kink that is not the hinge's."""
 

@@ -188,9 +188,6 @@ def test_rounding_stays_small_at_small_lam() -> None:
     assert np.abs(witness.c / 1e-6).sum() > 1000 and found.rounding < 1e-9 * found.primal
 
 
-# Matrices that are not held, in blocks and tiles of few rows.
-
-
 @pytest.fixture
 def streamed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(formulation, "DENSE_LIMIT", 10)

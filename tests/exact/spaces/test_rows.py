@@ -23,12 +23,7 @@ from aucert.exact.problem.problem import Ridge, pair_problem, split_labels
 from aucert.exact.problem.risk import Weights
 from aucert.exact.spaces.blocks import STRETCH, Fingerprints, StreamedRows
 from aucert.exact.spaces.kernels import Gaussian, Laplacian, Linear
-from aucert.exact.spaces.partitions import (
-    ArrayPartition,
-    LocalEngine,
-    Task,
-    new_key,
-)
+from aucert.exact.spaces.partitions import ArrayPartition, LocalEngine, Task, new_key
 from aucert.exact.spaces.rows import Rows, check_matrix
 from cutting import Changing, cut, far_rows
 from loops import each, seeds

@@ -95,8 +95,6 @@ def test_a_large_curvature_is_bounded_from_above_within_a_quarter() -> None:
         assert RowAverage.of(Rows(same), np.arange(6) < 2).curvature(rng) == 0.0
 
 
-# Rounding, against exact arithmetic.
-
 FAR = [0.0, 1e3, 1e8, 1e14]
 
 
@@ -190,9 +188,6 @@ def test_the_reference_in_a_ball_knows_rows_of_any_size(scale: float, seed: int)
     found = convex_reference(task)
     assert np.linalg.norm(found.w) <= task.radius * (1 + 1e-12)
     assert found.gap <= 1e-9
-
-
-# The closed form.
 
 
 @each("most", [2_000_000, 0])

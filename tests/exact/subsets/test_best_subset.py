@@ -31,8 +31,6 @@ from subset_problems import AWKWARD, awkward
 
 SEARCH = "aucert.exact.subsets"
 METHODS = ["branch-and-bound", "exhaustive"]
-
-
 KINDS = ("plain", "correlated", "copies", "sums", "constants", "ridge", "weighted", "few rows")
 
 
@@ -112,9 +110,6 @@ def patched(run: Any, work: float, poor: bool = False, push: Any = None) -> Any:
         return run()
 
 
-# The answer.
-
-
 @each("kind", [kind for kind in KINDS if kind != "few rows"])
 @each("seed", seeds(8))
 def test_branch_and_bound_finds_what_trying_all_finds(seed: int, kind: str) -> None:
@@ -177,9 +172,6 @@ def test_the_gap_of_weights_is_their_distance_from_the_optimum() -> None:
         found.gap_of(np.ones(8))
     with pytest.raises(CertificateError):
         replace(found, lower=2.0).gap_of(np.zeros(9))
-
-
-# A search that is watched, or ends early.
 
 
 @each("kind", ["plain", "correlated", "copies", "ridge"])
@@ -249,9 +241,6 @@ def test_trying_all_has_the_bound_zero_until_the_end(k: int) -> None:
     assert lines[-1].n_nodes == found.n_nodes == math.comb(X.shape[1], k)
     assert lines[-1].n_open == 0 and lines[-1].lower == found.lower > 0
     assert all(line.lower == 0 for line in lines[:-1])
-
-
-# The bounds that it prunes with.
 
 
 @each("seed", seeds(20))

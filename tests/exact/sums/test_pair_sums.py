@@ -42,8 +42,6 @@ from problems import SCORED, scored
 SMOOTH = [Logistic(), SmoothHinge(), SmoothHinge(0.1), SmoothHinge(20.0)]
 FORMS = ("auto", "binned")
 WIDTHS = (0.0, 1e-6, 0.3, 5.0)
-
-
 Pairs = list[tuple[int, int, Fraction]]
 
 

@@ -119,7 +119,6 @@ X = rng.normal(size=(2000, 3))
 y = X[:, 0] + rng.normal(size=2000) > 0
 print(solve(X, y, lam=1e-2, tol=1e-6).certificate.primal.hex(), "numba" in sys.modules)
 """
-
 BROKEN_OFF = """
 import sys
 from aucert.exact.tools import compiling
@@ -137,7 +136,6 @@ for target in ("numba.core.config", "numba.core.registry", "numba.typed", None):
     except KeyboardInterrupt:
         print("numba" in sys.modules)
 """
-
 FORKED = """
 import multiprocessing
 import numpy as np

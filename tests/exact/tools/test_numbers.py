@@ -131,8 +131,6 @@ RNG = np.random.default_rng(0)
 X = RNG.normal(size=(30, 2))
 Y = (X[:, 0] + RNG.normal(size=30) > 0).astype(int)
 STAMPS = 1_700_000_000_000_000_000 + RNG.integers(0, 1000, (30, 2))
-
-
 LONG = np.full((2, 2), np.longdouble(1) / 3)
 DIGITS = "which float64 would round to 9007199254740992"
 LOST: dict[str, tuple[Any, str]] = {
@@ -218,8 +216,6 @@ USES = {
     "decision_function": lambda values: ROCSVM(1e-2).fit(X, Y).decision_function(values),
     "StreamedRows": lambda values: StreamedRows(values),
 }
-
-
 MASKED = np.ma.array(X, mask=np.arange(60).reshape(30, 2) == 15)
 ROWS = {
     "which float64 would round to": STAMPS,
