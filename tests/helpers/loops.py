@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from aucert.exact import InputError
+
 FEW = 1
 """Cases of a loop that run by default, if it has more than one more; the others are slow."""
 
@@ -148,3 +150,9 @@ def _slow(case: Any) -> Any:
     if hasattr(case, "marks"):
         return pytest.param(*case.values, marks=[*case.marks, pytest.mark.slow], id=case.id)
     return pytest.param(case, marks=pytest.mark.slow)
+
+
+def refuses(said: str, call: Any, *of: Any, error: Any = InputError, **how: Any) -> None:
+    """The call ends with this error, in these words."""
+    with pytest.raises(error, match=said):
+        call(*of, **how)

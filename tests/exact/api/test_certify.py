@@ -11,13 +11,12 @@ import numpy as np
 import pytest
 
 from aucert.exact import PairList, PartitionedRows, StreamedRows, certify, lam_from_C, solve
-from aucert.exact.errors import InputError
 from aucert.exact.formulation.scores import printed_error
 from aucert.exact.problem.scalings import convention_loss, objective_scale
 from aucert.exact.spaces.gram import AS_STORED, Gram
 from cutting import cut
 from fuzzing import LinearTruth
-from loops import each
+from loops import each, refuses
 
 
 @pytest.fixture
@@ -87,8 +86,7 @@ def test_a_list_of_pairs_is_counted_by_its_length_if_its_weights_are_equal(data)
     i, j = np.flatnonzero(y)[:5], np.flatnonzero(y == 0)[:5]
     options = {"w": [0.3, 0.1, 0.2], "rival": "knn", "C": 0.5}
     assert certify(X, y, pairs=PairList(i, j), **options).lam == pytest.approx(1 / (0.5 * 5))
-    with pytest.raises(InputError, match="unequal weights"):
-        certify(X, y, pairs=PairList(i, j, np.arange(1.0, 6.0)), **options)
+    refuses("unequal weights", certify, X, y, pairs=PairList(i, j, np.arange(1.0, 6.0)), **options)
     weight = 1.0 + np.arange(80) % 3  # row weights count as repetitions in a sum over pairs
     whole, options["rival"] = np.repeat(np.arange(80), weight.astype(int)), "svm-rank"
     weighted = certify(X, y, sample_weight=weight, **options)
@@ -146,8 +144,7 @@ def test_a_norm_that_no_function_with_this_loss_has_is_refused() -> None:
     X[:, 2] = X[:, 1] * (1 + 1e-15 * rng.integers(0, 3, size=30))
     scores = 5.0 * (X @ np.array([1.0, 1.0, 1.0]) + 2.0 * positive)
     w = solve(X, positive, 10.0).w
-    with pytest.raises(InputError, match="norm2 = 0 is impossible"):
-        certify(X, positive, 10.0, scores=X @ w, norm2=0.0)
+    refuses("norm2 = 0 is impossible", certify, X, positive, 10.0, scores=X @ w, norm2=0.0)
     assert certify(X, positive, 10.0, scores=scores, norm2=0.0).gap is None
 
 

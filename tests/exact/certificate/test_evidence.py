@@ -16,7 +16,7 @@ from aucert.exact.certificate.exact_certificate import ExactCertificate
 from aucert.exact.certificate.solution import Recorder, Solver
 from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.problem.risk import Alpha, Marginals, Mix, Scores, Weights
-from loops import each
+from loops import each, refuses
 from proofs import changed
 
 RNG = np.random.default_rng(0)
@@ -115,8 +115,7 @@ REFUSED: list[tuple[Any, Any, Any]] = [
 def test_evidence_that_is_none_is_refused(of: Any, given: Any, said: str) -> None:
     """At a width of 1e308 sums overflowed, and a certificate called its own bound false."""
     problem = linear_problem(X, Y, 0.1, of) if isinstance(of, str) else hinge_problem(of)
-    with pytest.raises(InputError, match=said):
-        Certificate.with_minorant(problem, np.zeros(2), given)
+    refuses(said, Certificate.with_minorant, problem, np.zeros(2), given)
 
 
 @each("loss", ["hinge", "squared_hinge", "square"])
@@ -142,15 +141,13 @@ def test_forged_evidence_in_bins_is_refused(streamed: bool) -> None:
     witness = problem.risk.minorant(Weights(np.array([0.1, 0.1]), 1 << 14, 1))
     for name, values in LIES.items():
         for value in values:
-            with pytest.raises(InputError, match=f"{name} must be"):
-                bound(problem, forged_as(witness, **{name: value}))
+            refuses(f"{name} must be", bound, problem, forged_as(witness, **{name: value}))
 
 
 def test_a_binned_dual_point_proves_nothing_for_another_problem() -> None:
     witness = hinge_problem().risk.minorant(Weights(np.zeros(2), 1 << 10, 1))
     for problem in (hinge_problem(LISTED), linear_problem(X, Y, 0.1, "squared_hinge")):
-        with pytest.raises(InputError, match="hinge over all pairs"):
-            bound(problem, witness)
+        refuses("hinge over all pairs", bound, problem, witness)
     kernel = hinge_problem().over(Gram(X @ X.T))
     with pytest.raises(InputError, match="binned dual points are for rows"):
         Certificate.of(kernel, np.zeros(20), forged_as(witness, w=np.zeros(20)))
@@ -211,8 +208,7 @@ def test_evidence_proves_no_more_than_is_true(name: str, loss: str) -> None:
 
 @each("given", [object, lambda: 3.0])
 def test_what_is_no_evidence_is_refused(given: Any) -> None:
-    with pytest.raises(InputError, match="no minorant of a"):
-        Hostile(given()).solve(problem_of("hinge"))
+    refuses("no minorant of a", Hostile(given()).solve, problem_of("hinge"))
 
 
 def test_what_is_written_after_the_offer_is_what_is_judged() -> None:

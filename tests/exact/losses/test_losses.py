@@ -29,7 +29,7 @@ from aucert.exact.losses.registry import (
 from aucert.exact.pairs import all_pairs
 from aucert.exact.problem.risk import Mean
 from decimal_losses import loss_of, power_of_e
-from loops import each
+from loops import each, refuses
 from naive import exact, loss_alpha, loss_dual
 from own_parts import RoundedHinge
 
@@ -83,8 +83,7 @@ def test_ramps_boxes_names_and_steepness() -> None:
         assert LOSSES[name].clip(alpha).tolist() == clipped
     assert get_loss("hinge") is HINGE and get_loss(HINGE) is HINGE
     for corner in (0.0, -1.0, math.nan, math.inf, 1e-9):
-        with pytest.raises(InputError, match="corner"):
-            SmoothHinge(corner)
+        refuses("corner", SmoothHinge, corner)
     t, slip = np.array([0.0, 2.0]), np.array([0.5, 0.1])
     assert steepness(Exponential(), t, slip) == pytest.approx(np.exp(-t + slip))
 
@@ -100,8 +99,7 @@ def test_errors_of_scores_multiply_the_exponential_loss_and_overflows_are_refuse
         loss_slip(Exponential(), pairs.row_mass(), np.full(20, 400.0), value)
     two = np.array([True, False])
     for some in (AllPairs().on(two), PairList(np.array([0]), np.array([1])).on(two)):
-        with pytest.raises(InputError, match="overflows at a margin of -800"):
-            some.sums(np.array([0.0, 800.0]), Exponential())
+        refuses("overflows at a margin of -800", some.sums, np.array([0.0, 800.0]), Exponential())
         assert some.sums(np.array([800.0, -800.0]), Exponential()).value == 0
 
 
@@ -183,12 +181,10 @@ REFUSED |= {"it lacks name": object(), "loss must be": "logistics"}
 @each(("words", "loss"), REFUSED.items())
 def test_a_loss_that_breaks_the_contract_is_refused(loss: Any, words: str) -> None:
     X, y = rows()
-    with pytest.raises(InputError, match=words):
-        linear_problem(X, y, 1.0, loss)
+    refuses(words, linear_problem, X, y, 1.0, loss)
 
 
 def test_more_pairs_than_can_be_gone_through_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(all_pairs, "LARGEST", 100)
     X, y = rows()
-    with pytest.raises(TooLargeError, match="all_pairs"):
-        linear_problem(X, y, 1.0, Own()).sums(np.zeros(36))
+    refuses("all_pairs", linear_problem(X, y, 1.0, Own()).sums, np.zeros(36), error=TooLargeError)

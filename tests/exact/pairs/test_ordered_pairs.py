@@ -11,7 +11,6 @@ import scipy.sparse as sp
 from scipy.optimize import linprog
 
 from aucert.exact.certificate.solution import Recorder, Status
-from aucert.exact.errors import InputError
 from aucert.exact.losses.registry import (
     ALL_LOSSES,
     HINGE,
@@ -34,7 +33,7 @@ from aucert.exact.solvers.finish import ActivePairs
 from aucert.exact.spaces.rows import Rows
 from aucert.exact.tools.rounding import gamma, short_chain
 from decimal_losses import mean_of
-from loops import each, seeds
+from loops import each, refuses, seeds
 from naive import exact
 from ordered_naive import Naive, naive_ordered
 
@@ -132,8 +131,7 @@ def test_uno_weights_by_hand() -> None:
     weight = censoring_weights(time, event)
     assert weight == pytest.approx([1, 1 / (2 / 3) ** 2, 0, 1 / (2 / 3) ** 2, 0])
     assert censoring_weights(time, event, tau=3)[3] == 0
-    with pytest.raises(InputError, match="tau"):
-        censoring_weights(time, event, train=([1.0, 2.0], [1, 0]))
+    refuses("tau", censoring_weights, time, event, train=([1.0, 2.0], [1, 0]))
 
 
 def test_masses_beyond_63_bits() -> None:
@@ -245,8 +243,7 @@ def test_many_pairs_are_not_listed(monkeypatch) -> None:
     monkeypatch.setattr(ordered_pairs, "LISTED", 3)
     pairs, *_ = some_pairs("weights", 0)
     assert pairs.listed() is None
-    with pytest.raises(InputError, match="too many pairs"):
-        Mean(pairs, HINGE).minorant(Alpha(np.ones(4)))
+    refuses("too many pairs", Mean(pairs, HINGE).minorant, Alpha(np.ones(4)))
     problem, recorder = Problem(Rows(np.eye(pairs.n)), Mean(pairs, HINGE), Ridge(1.0)), Recorder()
     assert ActivePairs().run(problem, recorder) is Status.STALLED
     assert recorder.best_w is None

@@ -27,7 +27,7 @@ from aucert.exact.problem.scalings import (
     objective_scale,
 )
 from decimal_losses import mean_of
-from loops import each
+from loops import each, refuses
 from naive import exact, products, weighted_pairs
 
 
@@ -147,5 +147,4 @@ def test_certify_converts_the_c_of_a_peer_over_ordered_pairs():
     with pytest.raises(InputError, match="give lam"):
         equal = query_pairs(QUERY, GRADE, share="equal")
         certify(X, None, w=BOOSTER, rival="svm-rank", C=0.1, pairs=equal)
-    with pytest.raises(InputError, match="sht-authors"):
-        certify(X, GRADE, w=BOOSTER, rival="sht-authors", C=0.1, qid=QUERY)
+    refuses("sht-authors", certify, X, GRADE, w=BOOSTER, rival="sht-authors", C=0.1, qid=QUERY)

@@ -33,7 +33,7 @@ from aucert.exact.spaces.gram import Gram
 from aucert.exact.spaces.partitions import PartitionedRows
 from aucert.exact.spaces.rows import Rows
 from cutting import cut
-from loops import each
+from loops import each, refuses
 from naive import dual_value, exact, primal_value, weighted_pairs
 from proofs import changed
 
@@ -148,8 +148,7 @@ def test_rows_of_any_source_and_format_are_proved_as_float64(tmp_path: Path) -> 
 def test_data_that_were_not_solved_are_refused(lie: dict, why: str, tmp_path) -> None:
     solution = solve(X, Y, LAM)
     arguments = {"X": X, "y": Y, "lam": LAM, "solution": solution} | lie
-    with pytest.raises(InputError, match=why):
-        write_proof(tmp_path / "p.npz", **arguments)
+    refuses(why, write_proof, tmp_path / "p.npz", **arguments)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -173,8 +172,7 @@ def test_other_problems_are_refused_in_a_sentence(tmp_path: Path) -> None:
     for problem, solution, why in problems:
         if isinstance(problem, Mean):
             problem = Problem(Rows(X), problem, Ridge(LAM))
-        with pytest.raises(InputError, match=why):
-            write_proof_of(problem, solution, path)
+        refuses(why, write_proof_of, problem, solution, path)
     asked: list[tuple[Any, dict[str, Any], str]] = [
         (of_list, {}, "pair list"),
         (of_squares, {}, "evidence proves a gap"),
@@ -355,6 +353,5 @@ def test_what_no_proof_can_be_written_of_is_said(tmp_path: Path) -> None:
         write_partitioned_proof(tmp_path / "p.npz", halves, P_LAM, of_halves)
     with pytest.raises(InputError, match="with method='descent'"):
         write_partitioned_proof(tmp_path / "p.npz", rows, P_LAM, solve(X, y, P_LAM))
-    with pytest.raises(InputError, match="use write_proof"):
-        write_partitioned_proof(tmp_path / "p.npz", X, P_LAM, solution)  # type: ignore[arg-type]
+    refuses("use write_proof", write_partitioned_proof, tmp_path / "p.npz", X, P_LAM, solution)  # type: ignore[arg-type]
     assert not (tmp_path / "p.npz").exists()

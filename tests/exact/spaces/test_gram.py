@@ -34,7 +34,7 @@ from aucert.exact.spaces.rows import Rows
 from aucert.exact.structured import ClassScatter, Structured
 from aucert.exact.tools.rounding import LONG_UNIT, gamma
 from decimal_losses import DIGITS, decimal, true_kernel
-from loops import each, seeds
+from loops import each, refuses, seeds
 
 KERNELS: list[Kernel] = [Linear(), Gaussian(0.3), Laplacian(0.4)]
 DRAW = np.random.default_rng(0)
@@ -287,8 +287,7 @@ def test_the_rank_can_be_bounded_and_many_columns_fit(monkeypatch) -> None:
     full = factor_kernel(Laplacian(1.0), X)  # more than the 256 that are made room for at first
     check_factor(full, Laplacian(1.0)(X, X))
     assert full.pivots.size == 270
-    with pytest.raises(InputError, match="zero on every row"):
-        factor_kernel(Linear(), np.zeros((3, 2)))
+    refuses("zero on every row", factor_kernel, Linear(), np.zeros((3, 2)))
 
 
 def test_sparse_rows_stay_where_dense_ones_would_be_many_more_numbers(monkeypatch) -> None:
@@ -298,11 +297,9 @@ def test_sparse_rows_stay_where_dense_ones_would_be_many_more_numbers(monkeypatc
     fuller = Rows(sp.random(600, 2000, density=0.1, format="csr", random_state=1))
     assert rows_of(fuller)[0].dim <= 600
     scatter = ClassScatter(np.arange(15) < 5, np.full(5, 0.2), np.full(10, 0.1))
-    with pytest.raises(InputError, match="Structured has neither"):
-        rows_of(Structured(Rows(X[:15]), scatter, 1.0))
+    refuses("Structured has neither", rows_of, Structured(Rows(X[:15]), scatter, 1.0))
     monkeypatch.setattr(factor, "SQUARE_LIMIT", 11)
-    with pytest.raises(TooLargeError, match="600 sparse rows of 2000 features"):
-        rows_of(sparse, few=True)
+    refuses("600 sparse rows of 2000 features", rows_of, sparse, error=TooLargeError, few=True)
 
 
 SHAPES = ((1, 1.0), (3, 1e-3), (3, 1e6), (65, 1.0), (65, 1e-3), (200, 1.0), (200, 1e6))
@@ -366,13 +363,10 @@ def test_kernels_have_names_and_a_width_above_zero() -> None:
     bad: Any
     for bad in (0.0, -1.0, np.nan, np.inf, True, "1", None):
         for kind in (Gaussian, Laplacian):
-            with pytest.raises(InputError, match="gamma must be"):
-                kind(bad)
-    with pytest.raises(InputError, match="needs a gamma"):
-        get_kernel("rbf")
+            refuses("gamma must be", kind, bad)
+    refuses("needs a gamma", get_kernel, "rbf")
     for kernel in (Gaussian(1.0), Laplacian(1.0), Linear()):
-        with pytest.raises(InputError, match="so large"):
-            formulation.true_space(kernel, np.array([[1e200], [0.0]]))
+        refuses("so large", formulation.true_space, kernel, np.array([[1e200], [0.0]]))
 
 
 @pytest.mark.filterwarnings("error")

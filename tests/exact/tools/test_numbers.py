@@ -41,7 +41,7 @@ from aucert.exact.tools.rounding import (
     whole_numbers_of,
 )
 from aucert.validation.checking.worker import read_weights
-from loops import each
+from loops import each, refuses
 from naive import exact, products, pulled
 
 
@@ -61,16 +61,14 @@ def test_numbers_of_every_kind_are_taken_and_nothing_else() -> None:
     ]
     for name, check, values in refused:
         for bad in values:
-            with pytest.raises(InputError, match=f"{name} must be"):
-                check(name, bad)
+            refuses(f"{name} must be", check, name, bad)
     for closed in ("neither", "low", "high", "both"):
         ends = (0, closed in ("low", "both")), (1, closed in ("high", "both"))
         for value, allowed in (*ends, (0.5, True)):
             if allowed:
                 assert check_number("beta", value, 0, 1, closed=closed) == value
             else:
-                with pytest.raises(InputError, match="beta must be"):
-                    check_number("beta", value, 0, 1, closed=closed)
+                refuses("beta must be", check_number, "beta", value, 0, 1, closed=closed)
     for check in (lambda x: check_number("lam", x), lambda x: Gaussian(x).gamma):
         assert check(10**30) == 1e30
 
@@ -171,8 +169,7 @@ def test_what_float64_cannot_hold_is_refused_with_its_place(name: str) -> None:
     if "long format" in name and not LONG_IS_LONG:
         pytest.skip("the long format is float64 here")
     values, words = LOST[name]
-    with pytest.raises(InputError, match=words):
-        check_matrix(values)
+    refuses(words, check_matrix, values)
 
 
 HELD: dict[str, tuple[Any, list[list[float]]]] = {
@@ -227,8 +224,7 @@ ROWS = {
 @each("use", USES)
 @each("words", ROWS)
 def test_rows_that_float64_cannot_hold_are_refused_everywhere(use: str, words: str) -> None:
-    with pytest.raises(ValueError, match=words):
-        USES[use](ROWS[words])
+    refuses(words, USES[use], ROWS[words], error=ValueError)
 
 
 BAD = {
@@ -253,8 +249,7 @@ VECTORS = {
 def test_vectors_that_float64_cannot_hold_are_refused(use: str, kind: str) -> None:
     if kind == "masked" and use == "weights of a model":
         pytest.skip("what is asked for is not masked")
-    with pytest.raises(InputError, match=r"complex|which float64 would round|masked"):
-        VECTORS[use](BAD[kind])
+    refuses(r"complex|which float64 would round|masked", VECTORS[use], BAD[kind])
 
 
 def test_a_solver_that_returns_complex_weights_is_in_error() -> None:
@@ -270,12 +265,10 @@ def test_labels_beyond_two_to_53_stay_apart(make: Any) -> None:
     for positive in (TOP, float(TOP)):
         mask, one, _ = split_labels(labels, positive)
         assert (mask.tolist(), one) == ([True, False, False], TOP)
-    with pytest.raises(InputError, match="y holds 9007199254740993 at place 1"):
-        split_labels([TOP, TOP + 1, 0.5])
+    refuses("y holds 9007199254740993 at place 1", split_labels, [TOP, TOP + 1, 0.5])
     masked = np.ma.array(Y, mask=np.arange(30) == 2)
     for call in (split_labels, lambda y: ROCSVM().fit(X, y)):
-        with pytest.raises(InputError, match="y is masked at place 2"):
-            call(masked)
+        refuses("y is masked at place 2", call, masked)
 
 
 posix = pytest.mark.skipif(os.name != "posix", reason="links, modes and devices of POSIX")
@@ -296,11 +289,9 @@ def test_a_file_is_the_new_one_or_the_old_one(tmp_path, error: BaseException | N
     if error is None:
         write_atomically(path, write)
     elif isinstance(error, OSError):  # a full disk is one sentence
-        with pytest.raises(InputError, match=r"a\.bin: cannot be written \(No space"):
-            write_atomically(path, write)
+        refuses(r"a\.bin: cannot be written \(No space", write_atomically, path, write)
     else:
-        with pytest.raises(type(error), match="stop"):
-            write_atomically(path, write)
+        refuses("stop", write_atomically, path, write, error=type(error))
     assert path.read_bytes() == (b"new" if error is None else b"old")
     assert os.listdir(tmp_path) == ["a.bin"]
 
@@ -325,10 +316,8 @@ def test_permissions_links_and_devices_stay(tmp_path: Path) -> None:
 
 
 def test_a_folder_or_a_missing_folder_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="this is a folder"):
-        write_atomically(tmp_path, lambda file: None)
-    with pytest.raises(InputError, match=r"no folder .*gone"):
-        write_atomically(tmp_path / "gone" / "a", lambda file: None)
+    refuses("this is a folder", write_atomically, tmp_path, lambda file: None)
+    refuses(r"no folder .*gone", write_atomically, tmp_path / "gone" / "a", lambda file: None)
 
 
 @posix

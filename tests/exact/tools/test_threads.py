@@ -15,7 +15,7 @@ from aucert.exact.api import solve as solving
 from aucert.exact.spaces import blocks
 from aucert.exact.tools import threads
 from aucert.exact.tools.threads import at_most, in_parts, one_thread, small_in_one_thread, workers
-from loops import each
+from loops import each, refuses
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))
@@ -106,8 +106,7 @@ def test_an_error_in_a_part_ends_all_and_comes_out(error: type[BaseException]) -
         done.append(part)
 
     before = threading.active_count()
-    with pytest.raises(error, match="this part"):
-        in_parts(work, range(1000), 3)
+    refuses("this part", in_parts, work, range(1000), 3, error=error)
     assert len(done) < 50 and threading.active_count() == before
 
 
@@ -134,8 +133,7 @@ def test_the_number_of_threads_is_the_callers_or_what_pays(monkeypatch) -> None:
 @each("name", CALLS)
 def test_n_jobs_reaches_the_passes_or_is_refused(name: str, monkeypatch) -> None:
     for wrong in (0, 1.5, "2", True):
-        with pytest.raises(InputError, match="n_jobs must be None or a whole number but 0"):
-            CALLS[name](wrong)
+        refuses("n_jobs must be None or a whole number but 0", CALLS[name], wrong)
     seen = []
     monkeypatch.setattr(blocks, "workers", lambda n: seen.append(workers(n)) or 1)
     monkeypatch.setattr(solving, "STREAM_FROM_ROWS", 10)

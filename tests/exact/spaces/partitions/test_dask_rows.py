@@ -19,7 +19,7 @@ from aucert.exact.formulation.request import rows_of_dask
 from aucert.exact.spaces.groups import GroupedRows
 from aucert.exact.spaces.partitions import PartitionedRows
 from cutting import cut, cut_groups, meet, short_rows
-from loops import each
+from loops import each, refuses
 
 pytest.importorskip("distributed")
 da = pytest.importorskip("dask.array")
@@ -78,8 +78,7 @@ def test_dataframes_and_their_names(kept: bool, monkeypatch: pytest.MonkeyPatch)
     np.testing.assert_allclose(
         scores.compute(), model.decision_function(frame()[["a", "b", "c"]]), atol=1e-12
     )
-    with pytest.raises(InputError, match="columns of X are not those"):
-        model.predict(table[["b", "a", "c"]])
+    refuses("columns of X are not those", model.predict, table[["b", "a", "c"]])
 
 
 def test_a_model_of_partitions_with_labels_of_their_own() -> None:
@@ -143,10 +142,10 @@ def refused() -> dict[str, tuple[Any, Any, dict[str, Any]]]:
 @pytest.mark.slow
 def test_what_cannot_be_used_is_said() -> None:
     for message, (rows, labels, words) in refused().items():
-        with pytest.raises(InputError, match=message):
-            solve(rows, labels, 0.1, **words)
-    with pytest.raises(InputError, match="with weights"):
-        certify(rows, labels, 0.1, scores=np.zeros(3000))  # the last ones are valid
+        refuses(message, solve, rows, labels, 0.1, **words)
+    refuses(
+        "with weights", certify, rows, labels, 0.1, scores=np.zeros(3000)
+    )  # the last ones are valid
 
 
 def test_a_collection_that_changes_when_it_is_made_again_is_noticed(client: Any) -> None:
@@ -157,8 +156,7 @@ def test_a_collection_that_changes_when_it_is_made_again_is_noticed(client: Any)
     block = block.copy()
     block[7, 1] = np.nextafter(block[7, 1], np.float32(9))
     rows.engine._parts[2] = client.submit(lambda: (block, mask, weight), pure=False)
-    with pytest.raises(InputError, match=r"partition 2 \(from 0\) changed while"):
-        rows.drawn(0.1, 0.1)
+    refuses(r"partition 2 \(from 0\) changed while", rows.drawn, 0.1, 0.1)
 
 
 @pytest.mark.slow
@@ -191,8 +189,7 @@ def test_a_partition_that_answers_twice_is_noticed() -> None:
         ([[1, 2], [3, 4]], "partition 0 has not answered"),
     ):
         rows.engine._stretches = lambda places=places: [(some, None) for some in places]
-        with pytest.raises(CertificateError, match=match):
-            rows.drawn(0.1, 0.1)
+        refuses(match, rows.drawn, 0.1, 0.1, error=CertificateError)
 
 
 def ranked() -> Any:
@@ -257,8 +254,7 @@ def test_a_refusal_leaves_no_traceback_in_the_workers_log(caplog: pytest.LogCapt
     X, y = short_rows(3000)
     X[600, 2] = np.nan
     with caplog.at_level("DEBUG", logger="distributed.worker"):
-        with pytest.raises(InputError, match="not finite in partition 1"):
-            solve(da.from_array(X, chunks=(600, 3)), y, 0.1)
+        refuses("not finite in partition 1", solve, da.from_array(X, chunks=(600, 3)), y, 0.1)
         mixed: Any = da.from_array(np.array([1.0, np.nan, 2.0]), chunks=1)
         with pytest.raises(InputError, match="the label of row 0 of partition 1"):
             solve(da.from_array(X[:3], chunks=(1, 3)), mixed, 0.1)
