@@ -93,10 +93,10 @@ def refusals() -> Iterator[Refusal]:
     def of(call: Callable[..., object], *cases: tuple[str, dict[str, Any]]) -> Iterator[Refusal]:
         yield from ((message, call, words) for message, words in cases)
 
-    holed, ragged = with_entry(np.nan), [[1.0, 2.0], [1.0]]
+    holed = with_entry(np.nan)
     matrices = {
         "row 2, column 1": (holed, with_entry(np.inf), sp.csr_matrix(holed)),
-        "X must be a matrix": ([["a", "b"]] * 4, ragged, X[:, 0], X[:, :, None], X + 1j),
+        "X must be a matrix": ([["a"]] * 4, [[1.0, 2.0], [1.0]], X[:, 0], X[:, :, None], X + 1j),
         "X is empty": (np.zeros((0, 2)), np.zeros((4, 0))),
         "X": (None, X * 1e200, np.zeros((4, 2), dtype=[("a", float), ("b", float)])),
         "squares": ([[-1.7e308], [1.7e308], [1e308], [-5e307]],),
@@ -116,13 +116,11 @@ def refusals() -> Iterator[Refusal]:
         "list of lists": [[0, 1], [2], [0], [0]],
     }
     yield from ((message, small, {"y": one}) for message, one in labels.items())
-    one_by_one: dict[Callable[..., object], str] = {
-        small: "lam=0 lam=-1.0 lam=1e999 lam='1' lam=None lam=True lam=1j tol=0.0 tol=-1e-9"
-        " tol=None tol='small' max_time=0 max_time='1s' method='magic' method=None loss='cubic'"
-        " loss=None callback='show' pairs='all' positive=7 l1=-1.0",
-        best: "callback=3 k=0 ridge=-1.0 tol=0.0 max_time=0.0 method='fast'",
-    }
-    for call, words in one_by_one.items():
+    one_by_one = "lam=0 lam=-1.0 lam=1e999 lam='1' lam=None lam=True lam=1j tol=0.0 tol=-1e-9"
+    one_by_one += " tol=None tol='small' max_time=0 max_time='1s' method='magic' method=None"
+    one_by_one += " loss='cubic' loss=None callback='show' pairs='all' positive=7 l1=-1.0"
+    of_subset = "callback=3 k=0 ridge=-1.0 tol=0.0 max_time=0.0 method='fast'"
+    for call, words in ((small, one_by_one), (best, of_subset)):
         for word in words.split():
             name, _, value = word.partition("=")
             yield rf"\b{name}\b", call, {name: literal_eval(value)}
@@ -301,15 +299,15 @@ def refusals() -> Iterator[Refusal]:
         ("zero in every row", {"model": ROCSVM(), "sample_weight": np.zeros(N)}),
         ("qid", {"model": ROCSVM(0.1), "qid": np.arange(N - 1)}),
     )
-    wrong, plain = np.zeros(N, dtype=[("a", float), ("b", float)]), SurvivalSVM()
+    two_fields = np.zeros(N, dtype=[("a", float), ("b", float)])
     yield from of(
-        lambda model=plain, y=TIME, event=EVENT: fitted(model, MANY, y, event),
-        ("rows", {"y": TIME[1:], "event": None}),
-        ("sign", {"y": SIGNED, "event": None}),
-        ("truth values", {"y": wrong, "event": None}),
-        ("l1_ratio > 0", {"model": SurvivalSVMCV(groups=[0, 0, 1])}),
-        ("l1_ratio", {"model": SurvivalSVMCV(l1_ratio=2.0)}),
-        ("requires y", {"model": SurvivalSVMCV(), "y": None, "event": None}),
+        lambda model=SurvivalSVM(), y=TIME, event=None: fitted(model, MANY, y, event),  # noqa: B008
+        ("rows", {"y": TIME[1:]}),
+        ("sign", {"y": SIGNED}),
+        ("truth values", {"y": two_fields}),
+        ("l1_ratio > 0", {"model": SurvivalSVMCV(groups=[0, 0, 1]), "event": EVENT}),
+        ("l1_ratio", {"model": SurvivalSVMCV(l1_ratio=2.0), "event": EVENT}),
+        ("requires y", {"model": SurvivalSVMCV(), "y": None}),
     )
     yield "give qid", ordered_problem, {"X": MANY, "y": TIME, "lam": 1.0}
     yield from of(
@@ -336,9 +334,7 @@ def test_an_unknown_word_is_refused_in_the_name_of_what_was_called(door: Any, na
 
 
 @each(("message", "call", "words"), refusals(), ids=lambda case: f"{case[0]}: {[*case[2]]}")
-def test_it_is_refused_in_one_sentence(
-    message: str, call: Callable[..., object], words: dict[str, Any]
-) -> None:
+def test_it_is_refused_in_one_sentence(message: str, call: Any, words: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=message) as refused:
         call(**words)
     assert "\n" not in str(refused.value)

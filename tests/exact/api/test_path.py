@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -79,8 +80,8 @@ def asked(lam: float, l1_ratio: float, **more: object) -> dict[str, Any]:
 @each("options", OPTIONS, ids=lambda options: "-".join(options))
 def test_each_point_is_the_cold_solution_within_the_certified_gaps(options: dict) -> None:
     path = regularization_path(X, Y, LAMS, tol=1e-7, **options)
-    cold = [solve(X, Y, lam, tol=1e-7, **options) for lam in LAMS]
     assert path.complete and path.lams.tolist() == LAMS.tolist()
+    cold = [solve(X, Y, lam, tol=1e-7, **options) for lam in LAMS]
     assert_same_optima(path, cold)
     shape = {k: v for k, v in options.items() if k != "sample_weight"}
     space = formulate(X, Y, Request.of(1.0, **shape)).meant.space
@@ -91,9 +92,9 @@ def test_each_point_is_the_cold_solution_within_the_certified_gaps(options: dict
 
 @each("case", PENALTIES, ids=str)
 def test_so_is_each_point_of_another_penalty_whose_grid_begins_at_zero(case: dict) -> None:
-    path = regularization_path(X, Y, [0.02, 0.1], loss="squared_hinge", tol=1e-6, **case)
+    how: Any = {"loss": "squared_hinge", "tol": 1e-6}
+    path = regularization_path(X, Y, [0.02, 0.1], **how, **case)
     assert path.complete and path.lams.tolist() == [0.1, 0.02]
-    how = {"loss": "squared_hinge", "tol": 1e-6}
     alone = [solve(X, Y, **how, **asked(lam, **case)) for lam in path.lams]
     assert_same_optima(path, alone, 1e-12)
     for point, other in zip(path.points, alone, strict=True):
@@ -112,8 +113,8 @@ def test_numbers_of_a_path_are_those_of_its_points() -> None:
         np.testing.assert_array_equal(path.weights[k], point.solution.w)
         assert path.gaps[k] == point.certificate.gap
         assert path.aucs[k] == auc(X @ point.solution.w, Y == 1)
-        expected = (new - X.mean(axis=0)) @ point.solution.w
-        np.testing.assert_allclose(path.scores(new)[k], expected, rtol=1e-12, atol=1e-14)
+        expected = pytest.approx((new - X.mean(axis=0)) @ point.solution.w, rel=1e-12, abs=1e-14)
+        assert path.scores(new)[k] == expected
 
 
 @each("listed", [False, True])
@@ -143,25 +144,24 @@ def test_the_default_grid_starts_there_and_falls_evenly_to_a_share() -> None:
     assert path.lams[0] == 1.0 and (path.weights == 0).all()
 
 
-def test_out_of_time_and_interrupted_the_points_so_far_are_returned_with_valid_gaps() -> None:
+def test_out_of_time_and_interrupted_the_points_so_far_are_returned_with_valid_gaps(monkeypatch):
     path = regularization_path(X, Y, LAMS, max_time=1e-9)
     assert not path.complete and len(path.points) == 1
     certificate = path.points[0].certificate
     best = solve(X, Y, LAMS[0], tol=1e-10).certificate.primal
     assert certificate.dual <= best <= certificate.primal
+    cut = cross_validated_path(CV_X, CV_Y, [1.0, *CV_LAMS], cv=3, max_time=1e-9)
+    assert not cut.complete and cut.lams.tolist() == [1.0] and cut.fold_auc.shape == (3, 1)
 
     def stop_at_second(point: PathPoint) -> None:
         if point.lam == LAMS[1]:
-            monkey.setattr("aucert.exact.api.path.choose_solver", interrupted)
+            interrupted = Mock(side_effect=KeyboardInterrupt)
+            monkeypatch.setattr("aucert.exact.api.path.choose_solver", interrupted)
 
-    def interrupted(*arguments):
-        raise KeyboardInterrupt
-
-    with pytest.MonkeyPatch.context() as monkey:
-        path = regularization_path(X, Y, LAMS, callback=stop_at_second)
-        assert path.lams.tolist() == LAMS[:2].tolist() and not path.complete
-        with pytest.raises(KeyboardInterrupt):
-            regularization_path(X, Y, LAMS)
+    path = regularization_path(X, Y, LAMS, callback=stop_at_second)
+    assert path.lams.tolist() == LAMS[:2].tolist() and not path.complete
+    with pytest.raises(KeyboardInterrupt):
+        regularization_path(X, Y, LAMS)
 
 
 @each("places", [[], [60, 60, 120]])
@@ -250,11 +250,8 @@ def test_the_auc_of_the_optimum_of_each_fold_is_within_its_range(kind: str, loss
         kernel = {k: asked[k] for k in ("kernel", "gamma") if k in asked}
         for at, lam in enumerate(CV_LAMS):
             w = solve(CV_X[train], lam=lam, loss=loss, tol=1e-8, **of_rows(asked, train)).w
-            scores = CV_X[test] @ w if kernel == {} else np.zeros(0)
-            if kernel:
-                request = Request.of(lam, **kernel)
-                scores = formulate(CV_X[train], CV_Y[train], request).evaluate(w, CV_X[test])
-            right = share_right(scores, held)
+            task = formulate(CV_X[train], CV_Y[train], Request.of(lam, **kernel))
+            right = share_right(task.evaluate(w, CV_X[test]), held)
             for found in (rough, tight):
                 assert found.fold_low[k, at] - 1e-12 <= right <= found.fold_high[k, at] + 1e-12
             assert tight.fold_auc[k, at] == pytest.approx(right, abs=5e-3)
@@ -281,11 +278,6 @@ def test_best_and_one_standard_error_by_hand() -> None:
         assert table(means, width).possible.tolist() == [bool(one) for one in possible]
 
 
-def test_out_of_time_what_all_folds_have_is_kept() -> None:
-    found = cross_validated_path(CV_X, CV_Y, [1.0, *CV_LAMS], cv=3, max_time=1e-9)
-    assert not found.complete and found.lams.tolist() == [1.0] and found.fold_auc.shape == (3, 1)
-
-
 def test_folds_are_stratified_follow_the_seed_and_share_the_events_out() -> None:
     first, same, other = (make_splits(3, CV_X, CV_Y == 1, seed) for seed in (0, 0, 1))
     for (_, a), (_, b) in zip(first, same, strict=True):
@@ -305,7 +297,7 @@ def test_there_are_no_more_folds_than_events_or_rows_of_a_class() -> None:
     with pytest.warns(UserWarning, match="4 of them with an event: 4 folds"):
         path = cross_validated_path(CV_X, None, CV_LAMS, time=TIME, event=seen)
     assert path.fold_auc.shape == (4, 2)
-    few = np.r_[np.flatnonzero(CV_Y == 1)[:3], np.flatnonzero(CV_Y == 0)]
+    few = np.r_[np.flatnonzero(CV_Y)[:3], np.flatnonzero(1 - CV_Y)]
     with pytest.warns(UserWarning, match="3 rows: 3 folds") as said:
         model = ROCSVMCV(CV_LAMS).fit(CV_X[few], CV_Y[few])
     assert len(said) == 1 and model.cv_path_.fold_auc.shape == (3, 2)
@@ -316,15 +308,12 @@ def test_there_are_no_more_folds_than_events_or_rows_of_a_class() -> None:
 def test_lam_is_that_of_a_plain_loop_over_folds_and_grid(choice: str) -> None:
     lams, splits = [1.0, 0.1, 0.001], list(StratifiedKFold(3).split(CV_X, CV_Y))
     model = ROCSVMCV(lams, cv=splits, choice=choice).fit(CV_X, CV_Y)
-    table = [
-        [
-            roc_auc_score(
-                CV_Y[test], ROCSVM(lam).fit(CV_X[train], CV_Y[train]).decision_function(CV_X[test])
-            )
-            for lam in lams
-        ]
-        for train, test in splits
-    ]
+
+    def held_out(lam: float, train: np.ndarray, test: np.ndarray, **asked: Any) -> float:
+        model = ROCSVM(lam, **asked).fit(CV_X[train], CV_Y[train])
+        return roc_auc_score(CV_Y[test], model.decision_function(CV_X[test]))
+
+    table = [[held_out(lam, *both) for lam in lams] for both in splits]
     np.testing.assert_allclose(model.cv_path_.fold_auc, table, rtol=1e-12)
     mean, error = np.mean(table, axis=0), np.std(table, axis=0, ddof=1) / np.sqrt(3)
     best = max(range(3), key=lambda k: mean[k])
@@ -333,21 +322,18 @@ def test_lam_is_that_of_a_plain_loop_over_folds_and_grid(choice: str) -> None:
     assert model.lam_ == lams[best]
     np.testing.assert_array_equal(model.coef_, ROCSVM(lams[best]).fit(CV_X, CV_Y).coef_)
     assert model.certificate_.reaches(1e-9)
-    near = ROCSVMCV([0.1], cv=splits, pairs="nearest:2").fit(CV_X, CV_Y)
-    train, test = splits[0]
-    alone = ROCSVM(0.1, pairs="nearest:2").fit(CV_X[train], CV_Y[train])  # found in each fold
-    expected = roc_auc_score(CV_Y[test], alone.decision_function(CV_X[test]))
+    near = ROCSVMCV([0.1], cv=splits, pairs="nearest:2").fit(CV_X, CV_Y)  # found in each fold
+    expected = held_out(0.1, *splits[0], pairs="nearest:2")
     assert near.cv_path_.fold_auc[0, 0] == pytest.approx(expected, rel=1e-12)
 
 
 @each("kind", ["survival", "queries"])
 def test_the_estimators_choose_the_best_and_are_refitted_with_it(kind: str) -> None:
     how: dict[str, Any] = {"cv": 3, "random_state": 0, "loss": "squared_hinge"}
-    y = np.empty(N, dtype=[("status", bool), ("days", float)])  # as scikit-survival has it
-    y["status"], y["days"] = EVENT, TIME
     if kind == "survival":
         model = SurvivalSVMCV(CV_LAMS, **how).fit(CV_X, TIME, EVENT)
         again = SurvivalSVM(model.lam_, loss="squared_hinge").fit(CV_X, TIME, EVENT)
+        y = np.rec.fromarrays([EVENT, TIME], names="status, days")  # as scikit-survival has it
         np.testing.assert_array_equal(clone(model).fit(CV_X, y).coef_, model.coef_)
     else:  # whose grades are compared within a query only
         shifted = CV_X + 5.0 * (QID % 3)[:, None]
@@ -360,9 +346,8 @@ def test_the_estimators_choose_the_best_and_are_refitted_with_it(kind: str) -> N
 
 @pytest.mark.slow
 def test_several_processes_give_the_same_model() -> None:
-    one, two = (
-        ROCSVMCV([1.0, 0.1], cv=2, n_jobs=n, random_state=0).fit(CV_X, CV_Y) for n in (None, 2)
-    )
+    how: dict[str, Any] = {"cv": 2, "random_state": 0}
+    one, two = (ROCSVMCV([1.0, 0.1], n_jobs=n, **how).fit(CV_X, CV_Y) for n in (None, 2))
     assert two.lam_ == one.lam_
     np.testing.assert_allclose(two.cv_path_.fold_auc, one.cv_path_.fold_auc)
     np.testing.assert_allclose(two.coef_, one.coef_, rtol=1e-6)
@@ -388,22 +373,17 @@ def test_folds_of_one_matrix_are_those_alone(monkeypatch, structure: float, weig
     assert_ranges_meet(shared, alone, 1e-9)
 
 
-# Rows in partitions: the folds of a row and of a query do not depend on the cuts.
-
-
 @each("weighted", [False, True])
 @each("queries", first_fast([False, True]))
 def test_folds_are_the_same_however_rows_are_cut(queries: bool, weighted: bool) -> None:
     """`parted` of the fuzzer judges each fold in memory, and that no row is on both sides."""
-    X, y = some_rows()
-    weight = np.arange(1200) % 3 + 1.0 if weighted else None
-    if queries:
-        X, query, y, weight = queried_rows(1200, 15, weighted)
-        query = np.array([f"q{one}" for one in query]) if weighted else query
 
     def parts(places: list[int]) -> Any:
         if not queries:
+            (X, y), weight = some_rows(), np.arange(1200) % 3 + 1.0 if weighted else None
             return PartitionedRows(cut(np.round(X, 1), y, weight, places))  # ties
+        X, query, y, weight = queried_rows(1200, 15, weighted)
+        query = np.array([f"q{one}" for one in query]) if weighted else query
         return GroupedRows(cut_groups(X, query, y, weight, [at // 15 * 15 for at in places]))
 
     how: dict[str, Any] = {"cv": 3, "seed": 11, "tol": 1e-6}
@@ -413,6 +393,5 @@ def test_folds_are_the_same_however_rows_are_cut(queries: bool, weighted: bool) 
         assert_ranges_meet(other, whole)
     assert (whole.fold_high - whole.fold_low < 0.06).all()
     assert np.ptp(whole.fold_auc, axis=0).min() > 0  # folds of their own
-    how["seed"] = 12
-    again = cross_validated_path(parts([]), None, CV_LAMS, **how)
+    again = cross_validated_path(parts([]), None, CV_LAMS, **how | {"seed": 12})
     assert (again.fold_auc != whole.fold_auc).any()
