@@ -45,7 +45,7 @@ def saved(tmp_path: Path) -> Path:
 
 def entries(path: Path) -> dict[str, np.ndarray]:
     with np.load(path, allow_pickle=False) as archive:
-        return {name: archive[name] for name in archive.files}
+        return dict(archive)
 
 
 def forge(path: Path, change, sign: bool = True) -> None:
@@ -78,21 +78,20 @@ def test_a_loaded_model_is_the_saved_one_bit_for_bit(name: str, tmp_path: Path) 
     assert other.solution_.certificate.as_saved and "as_saved=True" in repr(other.certificate_)
     if name == "pipeline":
         return
-    audit, held = recertify(loaded, X, np.where(Y, "ill", "well")), model.certificate_
-    assert audit.gap is not None and audit.gap <= held.gap + 1e-8
-    assert audit.primal == pytest.approx(held.primal, rel=1e-9)
+    audit: Any = recertify(loaded, X, np.where(Y, "ill", "well"))
+    held = model.certificate_
+    assert audit.gap <= held.gap + 1e-8 and audit.primal == pytest.approx(held.primal, rel=1e-9)
 
 
 @each("scaler", [MinMaxScaler(), MaxAbsScaler(), RobustScaler()])
 @each("strategy", ["mean", "median", "most_frequent"])
 def test_imputed_and_scaled_pipelines_come_back(scaler: Any, strategy: str, tmp_path: Path) -> None:
-    holes = np.where(X > 1.5, np.nan, X).astype(np.float32)
-    assert np.isnan(holes).any()
-    imputer = SimpleImputer(strategy=strategy)  # type: ignore[arg-type]
+    holes, imputer = np.where(X > 1.5, np.nan, X).astype(np.float32), SimpleImputer()
+    imputer.set_params(strategy=strategy)
     model = make_pipeline(imputer, scaler, ROCSVM(lam=0.1)).fit(holes, Y)
     save_model(model, tmp_path / "m")
     loaded = load_model(tmp_path / "m")
-    assert loaded[0]._fit_dtype == np.float32
+    assert np.isnan(holes).any() and loaded[0]._fit_dtype == np.float32
     np.testing.assert_array_equal(loaded.decision_function(holes), model.decision_function(holes))
 
 
@@ -112,32 +111,29 @@ def test_every_cut_is_noticed(saved: Path) -> None:
 
 
 def test_every_flipped_byte_is_noticed_or_does_no_harm(saved: Path) -> None:
-    model, data = load_model(saved), saved.read_bytes()
-    scores, noticed = model.decision_function(FRESH), 0
+    scores, data, noticed = load_model(saved).decision_function(FRESH), saved.read_bytes(), 0
     places = range(0, len(data), 37)
     for place in places:
         saved.write_bytes(data[:place] + bytes([data[place] ^ 0x55]) + data[place + 1 :])
         try:
-            loaded = load_model(saved)
+            found = load_model(saved).decision_function(FRESH)
+            np.testing.assert_array_equal(found, scores)  # a date, say
         except InputError:
             noticed += 1
-            continue
-        np.testing.assert_array_equal(loaded.decision_function(FRESH), scores)  # a date, say
     assert noticed > 0.7 * len(places)
 
 
 def test_a_changed_number_is_noticed_though_the_archive_is_whole(saved: Path) -> None:
     forge(saved, lambda header, found: None)
     load_model(saved)
-
-    def change(header, found) -> None:
-        found["a0"] = found["a0"] + 1e-12
-
-    forge(saved, change, sign=False)
-    refused(saved, "damaged or cut off")
-    save_model(ROCSVM().fit(X, Y), saved)
-    forge(saved, lambda header, found: header.update(version="9.1"), sign=False)
-    refused(saved, "damaged or cut off")
+    changes = {
+        "number": lambda header, found: found.update(a0=found["a0"] + 1e-12),
+        "version": lambda header, found: header.update(version="9.1"),
+    }
+    for change in changes.values():
+        save_model(ROCSVM().fit(X, Y), saved)
+        forge(saved, change, sign=False)
+        refused(saved, "damaged or cut off")
     forge(saved, lambda header, found: header.update(schema=3, version="9.1"))
     refused(saved, r"9\.1 in format 3.*update aucert")
 
@@ -147,45 +143,43 @@ def test_other_files_are_no_model_files(saved: Path, tmp_path: Path) -> None:
     for content, said in ((b"PK", "damaged or cut off"), (b"hello", "not a model file")):
         path.write_bytes(content)
         refused(path, said)
-    held: dict[str, Any]
-    for held in ({"X": X}, {"header": np.frombuffer(b'{"format": "other"}', np.uint8)}):
-        np.savez(path, **held)
+    other = np.frombuffer(b'{"format": "other"}', np.uint8)
+    for write in (lambda: np.savez(path, X=X), lambda: np.savez(path, header=other)):
+        write()
         refused(path, "not a model file")
     np.savez(path, header=np.array([object()]))
     refused(path, "damaged")
     refused(tmp_path / "none.npz", "cannot be read")
     wide, shape = io.BytesIO(), {"descr": "<f8", "fortran_order": False, "shape": (10**15,)}
     np.lib.format.write_array_header_1_0(wide, shape)  # larger than its bytes
-    with zipfile.ZipFile(saved) as archive, zipfile.ZipFile(path, "w") as other:
+    with zipfile.ZipFile(saved) as archive, zipfile.ZipFile(path, "w") as copy:
         for name in archive.namelist():
             data = wide.getvalue() + b"\0" * 64 if name == "a0.npy" else archive.read(name)
-            other.writestr(name, data)
+            copy.writestr(name, data)
     refused(path, "damaged")
-    held = entries(saved)
-    np.savez_compressed(saved, **held)
+    np.savez_compressed(saved, **entries(saved))  # type: ignore[arg-type]
     refused(saved, "damaged")  # before it is unpacked
     for name in ("O", "V8", "U3", "f8,f8", "datetime64[s]", "f8\n"):
         refuses("type of numbers", Decoder([]).decode, {"dtype": name}, error=ValueError)
 
 
-@each(
-    ("tree", "match"),
-    [
-        ({"model": "LogisticRegression", "with": {}, "found": {}}, "LogisticRegression"),
-        ({"value": "Popen", "of": {"args": "true"}}, "holds a Popen, which is not known"),
-        ({"model": "Gaussian", "with": {}, "found": {}}, "does not fit"),
-        ({"value": "Gaussian", "of": {"width": 1.0}}, "does not fit"),
-        ({"value": "Gaussian", "of": {"gamma": -1.0}}, "gamma must be > 0"),
-        ({"model": "ROCSVM", "with": {"steps": 1}, "found": {}}, "does not fit"),
-        ({"model": "ROCSVM", "with": {}, "found": {"predict": 1.0}}, "does not fit"),
-        ({"model": "ROCSVM", "with": {}, "found": {"__class__": 1.0}}, "does not fit"),
-        ({"array": -1}, "does not fit"),
-        ({"array": 10**6}, "does not fit"),
-        ({"call": "os.system"}, "does not fit"),
-        ({"enum": "Status", "is": "fine"}, "does not fit"),
-        ({"enum": "ROCSVM", "is": 0}, "does not fit"),
-    ],
-)
+UNFIT: list[dict[str, Any]] = [
+    {"model": "Gaussian", "with": {}, "found": {}},
+    {"value": "Gaussian", "of": {"width": 1.0}},
+    {"model": "ROCSVM", "with": {"steps": 1}, "found": {}},
+    *({"model": "ROCSVM", "with": {}, "found": {of: 1.0}} for of in ("predict", "__class__")),
+    *({"array": -1}, {"array": 10**6}, {"call": "os.system"}),
+    *({"enum": "Status", "is": "fine"}, {"enum": "ROCSVM", "is": 0}),
+]
+TREES: list[tuple[dict[str, Any], str]] = [
+    ({"model": "LogisticRegression", "with": {}, "found": {}}, "LogisticRegression"),
+    ({"value": "Popen", "of": {"args": "true"}}, "holds a Popen, which is not known"),
+    ({"value": "Gaussian", "of": {"gamma": -1.0}}, "gamma must be > 0"),
+    *((tree, "does not fit") for tree in UNFIT),
+]
+
+
+@each(("tree", "match"), TREES)
 def test_a_signed_file_cannot_ask_for_more_than_known_types(saved: Path, tree, match: str) -> None:
     forge(saved, lambda header, found: header.update(model=tree))
     refused(saved, match)
@@ -193,7 +187,7 @@ def test_a_signed_file_cannot_ask_for_more_than_known_types(saved: Path, tree, m
 
 @each("name", ["coef_", "intercept_", "n_features_in_", "classes_"])
 @each("value", [None, "gone", 3.5, [[0.1, 0.2, 0.3]], np.full((1, 3), np.nan)])
-def test_a_file_lacks_no_field_that_scores_rows(tmp_path: Path, name: str, value: Any) -> None:
+def test_a_file_lacks_no_field_that_scores_rows(saved: Path, name: str, value: Any) -> None:
     def change(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         found = header["model"]["found"]
         found[name] = value
@@ -203,9 +197,9 @@ def test_a_file_lacks_no_field_that_scores_rows(tmp_path: Path, name: str, value
         elif value == "gone":
             del found[name]
 
-    save_model(ROCSVM().fit(X, Y), tmp_path / "model.npz")
-    forge(tmp_path / "model.npz", change)
-    refused(tmp_path / "model.npz", f"the field {name} of its ROCSVM is missing, of another kind")
+    save_model(ROCSVM().fit(X, Y), saved)
+    forge(saved, change)
+    refused(saved, f"the field {name} of its ROCSVM is missing, of another kind")
 
 
 def test_what_a_file_cannot_hold_is_said(tmp_path: Path) -> None:
@@ -238,23 +232,19 @@ def test_a_forged_certificate_does_not_survive_a_new_one(saved: Path) -> None:
     forge(saved, claim_more)
     loaded = load_model(saved)
     assert loaded.certificate_.gap == 0 and loaded.certificate_.as_saved
-    audit = recertify(loaded, X, Y)
-    assert audit.gap is not None and audit.gap > 0.01
+    assert (recertify(loaded, X, Y).gap or 0.0) > 0.01
 
 
 @pytest.mark.slow
 def test_only_the_rows_of_the_fit_certify_a_model_anew() -> None:
-    kernel = ROCSVM(kernel="rbf", gamma=0.3, lam=0.01).fit(X, Y)
-    weighted = ROCSVM().fit(X, Y, sample_weight=np.arange(40) % 4)
+    kernel, weight = ROCSVM(kernel="rbf", gamma=0.3, lam=0.01).fit(X, Y), np.arange(40) % 4
+    weighted = ROCSVM().fit(X, Y, sample_weight=weight)
     assert recertify(kernel, X, Y).gap is not None
-    audit = recertify(weighted, X, Y, sample_weight=np.arange(40) % 4)
+    audit = recertify(weighted, X, Y, sample_weight=weight)
     assert audit.primal == pytest.approx(weighted.certificate_.primal, rel=1e-9)
-    for rows, labels, words in (
-        (X[::-1], Y[::-1], "not the rows"),
-        (X[:10], Y[:10], "not the rows"),
-        (X, Y * 2, "labels"),
-    ):
-        refuses(words, recertify, kernel, rows, labels)
+    for rows, labels in ((X[::-1], Y[::-1]), (X[:10], Y[:10])):
+        refuses("not the rows", recertify, kernel, rows, labels)
+    refuses("labels", recertify, kernel, X, Y * 2)
     refuses("features", recertify, weighted, X[:, :2], Y)
     refuses("ROCSVMCV", recertify, ROCSVMCV(), X, Y)
 
@@ -285,8 +275,8 @@ def test_odd_numbers_arrays_and_rows_come_back(tmp_path: Path) -> None:
     thin = sp.csr_matrix(np.where(np.abs(X) > 0.5, X, 0.0))
     model = ROCSVM(kernel="rbf", lam=0.01).fit(thin, Y)
     arrays = [np.asfortranarray(X), X[::2, 1], np.arange(3, dtype=np.int32), np.array(["a", "bc"])]
-    numbers = [np.inf, -np.inf, np.nan, -0.0, (1, "two", None), {"a": np.arange(0.0)}]
-    model.odd_ = [*numbers, *arrays]
+    arrays += [np.array([np.inf, -np.inf, np.nan, -0.0])]
+    model.odd_ = [*arrays[-1].tolist(), (1, "two", None), {"a": np.arange(0.0)}, *arrays]
     save_model(model, tmp_path / "m")
     loaded = load_model(tmp_path / "m")
     assert type(loaded._support_rows) is type(model._support_rows)
@@ -295,8 +285,8 @@ def test_odd_numbers_arrays_and_rows_come_back(tmp_path: Path) -> None:
     save_model(model, tmp_path / "named")
     names, odd = load_model(tmp_path / "named").feature_names_in_, loaded.odd_
     assert names.dtype == object and names.tolist() == ["a", "b", "ü"]
-    assert odd[0] == np.inf and odd[1] == -np.inf and np.isnan(odd[2])
-    assert np.signbit(odd[3]) and odd[4] == (1, "two", None) and odd[5]["a"].shape == (0,)
+    assert repr(odd[:5]) == "[inf, -inf, nan, -0.0, (1, 'two', None)]"
+    assert odd[5]["a"].shape == (0,)
     for before, after in zip(arrays, odd[6:], strict=True):
         assert after.dtype == before.dtype and after.flags.writeable
         np.testing.assert_array_equal(after, before)

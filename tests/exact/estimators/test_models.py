@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn import config_context
 from sklearn.base import clone
@@ -56,15 +56,13 @@ X = RNG.normal(size=(60, 3)) + 0.8 * Y[:, None]
 
 @each("loss", LOSSES)
 def test_the_model_is_the_certified_solution_of_the_problem(loss: str) -> None:
-    weight = RNG.integers(0, 4, size=60)
-    for weights in (None, weight):
-        model = ROCSVM(0.05, loss=loss).fit(X, Y, sample_weight=weights)
-        exact = solve(X, Y, 0.05, loss=loss, sample_weight=weights)
-        if weights is None:
-            np.testing.assert_array_equal(model.coef_[0], exact.w)
-            assert model.n_iter_ == len(model.history_) == exact.n_iter
-        assert model.status_ == Status.CERTIFIED and model.certificate_.reaches(1e-9)
-        assert model.solution_.certificate is model.certificate_
+    weight, exact = RNG.integers(0, 4, size=60), solve(X, Y, 0.05, loss=loss)
+    plain, model = (ROCSVM(0.05, loss=loss).fit(X, Y, sample_weight=r) for r in (None, weight))
+    np.testing.assert_array_equal(plain.coef_[0], exact.w)
+    assert plain.n_iter_ == len(plain.history_) == exact.n_iter
+    for one in (plain, model):
+        assert one.status_ == Status.CERTIFIED and one.certificate_.reaches(1e-9)
+        assert one.solution_.certificate is one.certificate_
     problem = linear_problem(X, Y, 0.05, loss, AllPairs(weight.astype(float)))
     assert model.certificate_.primal == pytest.approx(problem.objective(model.coef_[0]), rel=1e-12)
 
@@ -85,13 +83,11 @@ def test_the_larger_label_is_positive_and_exchange_only_changes_the_sign() -> No
 def test_the_threshold_can_be_set_anew_on_other_rows() -> None:
     model = ROCSVM(0.05).fit(X, Y)
     fresh, labels = RNG.normal(size=(50, 3)), np.arange(50) % 2
-    scores = fresh @ model.coef_[0]
-    before = model.coef_.copy()
+    scores, before, weight = fresh @ model.coef_[0], model.coef_.copy(), 1.0 + np.arange(50)
     assert model.set_threshold(fresh, labels, "youden") is model
     assert model.intercept_[0] == -RULES["youden"](scores, labels == 1, None)
-    model.set_threshold(fresh, labels, sample_weight=1.0 + np.arange(50))
-    expected = -RULES["equal-error"](scores, labels == 1, 1.0 + np.arange(50))
-    assert model.intercept_[0] == expected
+    model.set_threshold(fresh, labels, sample_weight=weight)
+    assert model.intercept_[0] == -RULES["equal-error"](scores, labels == 1, weight)
     np.testing.assert_array_equal(model.coef_, before)
     refuses("label 2", model.set_threshold, fresh, labels + 1)
     rule = partial(threshold_for_sensitivity, sensitivity=0.9)
@@ -120,8 +116,7 @@ def some_data(n: int = 120, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.n
 
 def test_both_forms_of_y_are_one_problem() -> None:
     X, time, event = some_data()
-    y = np.empty(time.size, dtype=[("status", bool), ("days", float)])  # as scikit-survival has it
-    y["status"], y["days"] = event, time
+    y = np.rec.fromarrays([event, time], names="status, days")  # as scikit-survival has it
     first = SurvivalSVM(0.01).fit(X, time, event)
     second = SurvivalSVM(0.01).fit(sp.csr_matrix(X), y)
     assert first.status_ is Status.CERTIFIED
@@ -135,23 +130,23 @@ def test_penalties_make_zeros_that_are_proved() -> None:
     rng = np.random.default_rng(5)
     X = rng.normal(size=(120, 6))
     time, event = np.exp(-X[:, 0] + 0.3 * rng.normal(size=120)), rng.random(120) < 0.7
-    model = SurvivalSVM(0.0, loss="squared_hinge", l1=0.1).fit(X, time, event)
-    zeros = model.solution_.zeros_proved
-    assert zeros is not None and zeros[1:].all() and not zeros[0]
+
+    def fitted(lam: float, **asked: Any) -> Any:
+        return SurvivalSVM(lam, loss="squared_hinge", **asked).fit(X, time, event)
+
+    model = fitted(0.0, l1=0.1)
+    assert model.solution_.zeros_proved.tolist() == [False] + [True] * 5
     assert np.abs(model.coef_[1:]).max() < 1e-6 < model.coef_[0]
     assert model.certificate_.radius is None
-    grouped = SurvivalSVM(0.01, loss="squared_hinge", l1=0.3, groups=[0, 0, 1, 1, 2, 2])
-    held = grouped.fit(X, time, event).solution_.zeros_proved
-    assert held is not None and held.tolist() == [False, False, True, True, True, True]
-    signed = SurvivalSVM(0.01, loss="squared_hinge", sign="nonnegative").fit(X, time, event)
+    grouped = fitted(0.01, l1=0.3, groups=[0, 0, 1, 1, 2, 2])
+    assert grouped.solution_.zeros_proved.tolist() == [False] * 2 + [True] * 4
+    signed = fitted(0.01, sign="nonnegative")
     assert (signed.coef_ >= 0).all() and signed.solution_.zeros_proved is not None
     refuses("lam", SurvivalSVM(0.0).fit, X, time, event)
 
 
-RRNG = np.random.default_rng(0)
-RX = RRNG.normal(size=(60, 3))
-QID = np.repeat(np.arange(10), 6)
-RY = np.digitize(RX @ [1.0, 0.5, 0.0] + 0.3 * RRNG.normal(size=60), [-0.5, 0.5])
+QID, RX = np.repeat(np.arange(10), 6), RNG.normal(size=(60, 3))
+RY = np.digitize(RX @ [1.0, 0.5, 0.0] + 0.3 * RNG.normal(size=60), [-0.5, 0.5])
 
 
 def test_ranking_is_the_solution_by_query_and_routes_queries(tmp_path: Path) -> None:
@@ -179,14 +174,11 @@ EVERY_RULE = [
 ]
 
 
-def rates(scores, positive, threshold: float, weight=None) -> tuple[float, float]:
+def rates(scores: Any, positive: Any, threshold: float, weight: Any = None) -> tuple[float, ...]:
     """Sensitivity and specificity, row by row."""
-    weight = np.ones(len(scores)) if weight is None else np.asarray(weight, dtype=float)
-    above = np.asarray(scores) > threshold
-    return (
-        float(weight[positive & above].sum() / weight[positive].sum()),
-        float(weight[~positive & ~above].sum() / weight[~positive].sum()),
-    )
+    right = (scores > threshold) == positive
+    weight = np.ones(len(scores)) if weight is None else weight
+    return tuple(float(np.average(right[y], weights=weight[y])) for y in (positive, ~positive))
 
 
 @st.composite
@@ -206,11 +198,9 @@ def samples(draw) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def test_equal_error_is_within_one_score_of_equality(sample) -> None:
     scores, positive, weight = sample
     cut = threshold_equal_error(*sample)
-    below = scores[(scores < cut) & (weight > 0)]
-    above = scores[(scores > cut) & (weight > 0)]
+    below, above = (scores[side & (weight > 0)] for side in (scores < cut, scores > cut))
     # At the next cut on either side the difference has changed its sign or is zero.
-    lower = below.max() - 0.1 if below.size else scores.min() - 1
-    upper = above.min() + 0.1 if above.size else scores.max() + 1
+    lower, upper = below.max(initial=scores.min()) - 0.1, above.min(initial=scores.max()) + 0.1
     for place, sign in ((lower, 1), (upper, -1)):
         sens, spec = rates(scores, positive, place, weight)
         assert sign * (sens - spec) >= -1e-9
@@ -218,24 +208,13 @@ def test_equal_error_is_within_one_score_of_equality(sample) -> None:
     assert turned == pytest.approx(-cut, abs=1e-9)
 
 
-def test_rounding_of_weights_does_not_choose_between_cuts_that_are_equally_good() -> None:
-    scores = np.array([0.0, -0.5, 0.0, 0.0, 0.0, 0.0, 0.5])
-    positive = np.array([True, False, False, False, True, True, True])
-    assert_repetition(scores, positive, np.array([1.0, 1.0, 0.0, 2.0, 2.0, 3.0, 3.0]))
-
-
-@each("rule", EVERY_RULE[:4])
-def test_separable_scores_are_cut_halfway_between_the_classes(rule) -> None:
+def test_separable_scores_are_cut_halfway_and_neighbouring_floats_told_apart() -> None:
     scores, positive = np.array([0.0, 1.0, 3.0, 7.0]), np.array([False, False, True, True])
-    assert rule(scores, positive, None) == pytest.approx(2.0)
-
-
-@each("low", [1.0, np.nextafter(1.0, 2.0)])  # their middles round differently
-def test_neighbouring_floats_are_still_told_apart(low: float) -> None:
-    high = np.nextafter(low, 2)
-    scores, positive = np.array([low, high]), np.array([False, True])
-    for rule in (threshold_youden, threshold_equal_error, threshold_accuracy):
-        assert rates(scores, positive, rule(scores, positive)) == (1.0, 1.0)
+    assert [rule(scores, positive, None) for rule in EVERY_RULE[:4]] == pytest.approx([2.0] * 4)
+    for low in (1.0, np.nextafter(1.0, 2.0)):  # their middles round differently
+        scores, positive = np.array([low, np.nextafter(low, 2)]), np.array([False, True])
+        for rule in (threshold_youden, threshold_equal_error, threshold_accuracy):
+            assert rates(scores, positive, rule(scores, positive)) == (1.0, 1.0)
 
 
 def test_no_rule_tells_equal_scores_apart() -> None:
@@ -247,8 +226,13 @@ def test_no_rule_tells_equal_scores_apart() -> None:
         assert value <= threshold_for_specificity(scores, positive, specificity=1.0)
 
 
+# Cuts that are equally good, of which the rounding of weights once chose one.
+EQUALLY = np.array([0.0, -0.5, 0.0, 0.0, 0.0, 0.0, 0.5]), np.array([1, 0, 0, 0, 1, 1, 1]) > 0
+
+
 @settings(max_examples=30)
 @given(samples())
+@example((*EQUALLY, np.array([1.0, 1.0, 0.0, 2.0, 2.0, 3.0, 3.0])))
 def test_the_cuts_are_all_there_are_and_the_rules_take_the_best(sample) -> None:
     scores, positive, weight = sample
     outcomes = [rates(scores, positive, cut, weight) for cut in (scores.min() - 1, *scores)]
@@ -270,46 +254,35 @@ def test_the_cuts_are_all_there_are_and_the_rules_take_the_best(sample) -> None:
         sens, spec = rates(scores, positive, cut, weight)
         assert spec >= wanted - 1e-9
         assert sens == pytest.approx(max(a for a, b in outcomes if b >= wanted - 1e-9))
-    assert_repetition(*sample)
-
-
-def assert_repetition(scores: np.ndarray, positive: np.ndarray, weight: np.ndarray) -> None:
     times = weight.astype(int)
     for rule in EVERY_RULE:
         repeated = rule(np.repeat(scores, times), np.repeat(positive, times), None)
-        assert rule(scores, positive, weight) == pytest.approx(repeated, abs=1e-9)
+        assert rule(*sample) == pytest.approx(repeated, abs=1e-9)
 
 
 FRAMES_RNG = np.random.default_rng(1)
 CITY = FRAMES_RNG.choice(["Bern", "Oslo", "Rome"], 60)
 AGE = FRAMES_RNG.integers(20, 70, 60)
 FRAMES_Y = (AGE + 10 * (CITY == "Rome") + FRAMES_RNG.normal(0, 10, 60) > 50).astype(int)
-PLAIN = np.column_stack([*(CITY == c for c in ("Bern", "Oslo", "Rome")), (AGE - 45.0) / 15])
+SCALED = (AGE - AGE.mean()) / AGE.std()
+PLAIN = np.column_stack([*(CITY == c for c in ("Bern", "Oslo", "Rome")), SCALED])
 
 
-def encoded(city: object, age: object) -> ColumnTransformer:
-    parts = [("city", OneHotEncoder(), city), ("age", StandardScaler(), age)]
-    return ColumnTransformer(parts)
-
-
-def same_order(model: object, table: object) -> bool:
-    """Whether the model ranks as one on columns that were encoded by hand."""
-    scaled = PLAIN.copy()
-    scaled[:, 3] = (AGE - AGE.mean()) / AGE.std()
-    scores = scaled @ solve(scaled, FRAMES_Y, 0.01).w
-    found = model.decision_function(table) - model[-1].intercept_[0]  # type: ignore[attr-defined]
-    return bool(np.allclose(found, scores, atol=1e-5))
+def ranks_as_plain(table: Any, other: Any) -> bool:
+    """Whether a model of the table ranks as one on columns that were encoded by hand."""
+    parts = [("city", OneHotEncoder(), ["city"]), ("age", StandardScaler(), ["age"])]
+    model = make_pipeline(ColumnTransformer(parts), ROCSVM(lam=0.01)).fit(table, FRAMES_Y)
+    found = model.decision_function(other) - model[-1].intercept_[0]
+    return np.allclose(found, PLAIN @ solve(PLAIN, FRAMES_Y, 0.01).w, atol=1e-5)
 
 
 def test_pandas_categories_and_nullable_columns() -> None:
     pandas = pytest.importorskip("pandas", reason="pandas is not installed")
     table = pandas.DataFrame({"city": pandas.Categorical(CITY), "age": AGE})
-    model = make_pipeline(encoded(["city"], ["age"]), ROCSVM(lam=0.01)).fit(table, FRAMES_Y)
-    assert same_order(model, table[["age", "city"]])
+    assert ranks_as_plain(table, table[["age", "city"]])
     nullable = pandas.DataFrame({"age": AGE, "rome": CITY == "Rome"})
     nullable = nullable.astype({"age": "Int64", "rome": "boolean"})
-    fitted = ROCSVM(lam=0.1).fit(nullable, FRAMES_Y)
-    assert fitted.feature_names_in_.tolist() == ["age", "rome"]
+    assert ROCSVM(lam=0.1).fit(nullable, FRAMES_Y).feature_names_in_.tolist() == ["age", "rome"]
     nullable.loc[3, "age"] = pandas.NA
     refuses(r"NaN|missing|NA", ROCSVM(lam=0.1).fit, nullable, FRAMES_Y, error=ValueError)
     refuses("'city'", ROCSVM().fit, table, FRAMES_Y)
@@ -325,11 +298,8 @@ def test_two_columns_of_one_name_are_refused_by_estimators() -> None:
 def test_polars_frames() -> None:
     polars = pytest.importorskip("polars", reason="polars is not installed")
     table = polars.DataFrame({"city": CITY, "age": AGE})
-    model = make_pipeline(encoded(["city"], ["age"]), ROCSVM(lam=0.01)).fit(table, FRAMES_Y)
-    assert same_order(model, table)
-    numbers = table.select("age")
-    fitted = ROCSVM(lam=0.1).fit(numbers, FRAMES_Y)
-    assert fitted.feature_names_in_.tolist() == ["age"]
+    assert ranks_as_plain(table, table)
+    assert ROCSVM(lam=0.1).fit(table.select("age"), FRAMES_Y).feature_names_in_.tolist() == ["age"]
 
 
 def test_weights_with_names_are_put_in_the_order_of_the_columns() -> None:

@@ -30,8 +30,7 @@ from aucert.exact import (
 from aucert.exact.api import solve as solving
 from aucert.exact.api.solve import choose_solver
 from aucert.exact.certificate.solution import Solution, Status
-from aucert.exact.formulation import formulation as reduction
-from aucert.exact.formulation.formulation import EqualRows, Formulation, equal_rows, formulate
+from aucert.exact.formulation.formulation import Formulation, equal_rows, formulate
 from aucert.exact.formulation.request import Request
 from aucert.exact.formulation.screening import pair_spread, zeros_proved
 from aucert.exact.losses.registry import HINGE, SQUARED_HINGE
@@ -44,8 +43,7 @@ from aucert.exact.spaces.kernels import Gaussian, Laplacian
 from aucert.exact.tools.rounding import LONG_UNIT, UNIT
 from loops import each, refuses, seeds
 
-RNG = np.random.default_rng(0)
-X, Y = RNG.normal(size=(40, 3)), np.arange(40) % 3 == 0
+X, Y = np.random.default_rng(0).normal(size=(40, 3)), np.arange(40) % 3 == 0
 X[Y] += 0.7
 KERNELS = ["linear", "rbf", "laplacian", "precomputed"]
 STRUCTURES = [0.0, 0.3, 50.0]
@@ -59,8 +57,13 @@ def case(kernel: str, structure: float, sparse: bool = False) -> tuple[Formulati
     return formulate(train, Y, asked), train
 
 
+def at_work(task: Formulation, tol: float = 1e-9) -> Solution:
+    """The solution of the problem that solvers see."""
+    return choose_solver(task.work, "auto", tol, None).solve(task.work)
+
+
 def solved(task: Formulation) -> Solution:
-    return task.judge(choose_solver(task.work, "auto", 1e-10, None).solve(task.work), 1e-9)
+    return task.judge(at_work(task, 1e-10), 1e-9)
 
 
 @each("sparse", [False, True])
@@ -69,7 +72,7 @@ def solved(task: Formulation) -> Solution:
 def test_scores_in_and_out_of_sample_agree(kernel: str, structure: float, sparse: bool) -> None:
     """Of the optimum: by the space meant, by its formula, and by the rows that solvers see."""
     task, train = case(kernel, structure, sparse)
-    solution = choose_solver(task.work, "auto", 1e-9, None).solve(task.work)
+    solution = at_work(task)
     w = task.lift(solution.w)
     inside = task.meant.space.scores(w)
     assert task.evaluate(w, train) == pytest.approx(inside, abs=1e-11)
@@ -77,13 +80,11 @@ def test_scores_in_and_out_of_sample_agree(kernel: str, structure: float, sparse
     assert worked - worked.mean() == pytest.approx(inside - inside.mean(), abs=1e-10)
 
 
-@each(
-    ("kernel", "message"),
-    [("linear", "3 features"), ("rbf", "3 features"), ("precomputed", "40 kernel values")],
-)
-def test_new_rows_of_another_width_are_refused(kernel: str, message: str) -> None:
+@each("kernel", ["linear", "rbf", "precomputed"])
+def test_new_rows_of_another_width_are_refused(kernel: str) -> None:
     task, _ = case(kernel, 0.0)
     w = np.ones(task.meant.space.dim)
+    message = "40 kernel values" if kernel == "precomputed" else "3 features"
     refuses(message + ".* new rows have 5", task.evaluate, w, np.ones((2, 5)))
     refuses("not finite", task.evaluate, w, np.full((2, 3), np.nan))
     refuses("coordinates", task.evaluate, np.ones(7), np.ones((2, 3)))
@@ -92,11 +93,9 @@ def test_new_rows_of_another_width_are_refused(kernel: str, message: str) -> Non
 @each("structure", [0.0, 3.0])
 @each("sparse", [False, True])
 def test_many_features_are_solved_in_the_space_of_rows(sparse: bool, structure: float) -> None:
-    wide = np.random.default_rng(5).normal(size=(30, 200)) + 3.0
-    y = np.arange(30) % 2 == 0
-    task = formulate(
-        sp.csr_matrix(wide) if sparse else wide, y, Request.of(0.5, structure=structure)
-    )
+    wide, y = np.random.default_rng(5).normal(size=(30, 200)) + 3.0, np.arange(30) % 2 == 0
+    rows = sp.csr_matrix(wide) if sparse else wide
+    task = formulate(rows, y, Request.of(0.5, structure=structure))
     if structure or not sparse:
         assert task.work.space.dim <= 30
     found = solved(task)
@@ -112,15 +111,13 @@ def test_the_verdict_is_about_the_space_meant() -> None:
     factor = factor_module.factor_gram(K, max_rank=4)
     rows = Rows(factor.features)
     poor = replace(task, work=task.meant.over(rows), lift=factor.coefficients, factor=factor)
-    solution = choose_solver(poor.work, "auto", 1e-9, None).solve(poor.work)
+    solution, late = at_work(poor), at_work(task)
     assert solution.status == Status.CERTIFIED, "in its own space"
     judged = poor.judge(solution, 1e-8)
     assert judged.status == Status.STALLED
-    late = choose_solver(task.work, "auto", 1e-9, None).solve(task.work)
     found = task.judge(replace(late, status=Status.TIME_LIMIT), 1e-8)
     assert found.status == Status.CERTIFIED  # better than the solver thought
-    linear = case("linear", 0.0)[0]
-    assert linear.judge(late, 1e-8) is late  # it is its own judge
+    assert case("linear", 0.0)[0].judge(late, 1e-8) is late  # it is its own judge
     optimum = found.certificate
     assert judged.certificate.primal > optimum.primal + 1e-3
     assert judged.certificate.dual <= optimum.primal
@@ -136,12 +133,6 @@ def repeated(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     return kinds[which], rng.uniform(size=200) < 0.3
 
 
-def groups_of(X: np.ndarray | sp.csr_matrix, y: np.ndarray) -> EqualRows:
-    found = equal_rows(X, y)
-    assert found is not None
-    return found
-
-
 @each("sparse", [False, True])
 @each("levels", [False, True])
 @each("seed", seeds(3))
@@ -149,7 +140,7 @@ def test_groups_are_the_equal_rows_of_a_class(seed: int, levels: bool, sparse: b
     X, y = repeated(seed)
     X = np.rint(X) if levels else X
     X[np.flatnonzero(X[:, 0] == 0)[::2], 0] *= -1  # zero all the same
-    found = groups_of(sp.csr_matrix(X) if sparse else X, y)
+    found: Any = equal_rows(sp.csr_matrix(X) if sparse else X, y)
     together = found.group[:, None] == found.group[None, :]
     equal = (X[:, None, :] == X[None, :, :]).all(axis=2) & (y[:, None] == y[None, :])
     assert np.array_equal(together, equal)
@@ -160,10 +151,10 @@ def test_groups_are_the_equal_rows_of_a_class(seed: int, levels: bool, sparse: b
 def test_rows_with_one_hash_are_told_apart_by_their_numbers(monkeypatch) -> None:
     X, y = repeated()
     order = np.lexsort((y, *X.T))
-    X, y = X[order], y[order]
-    expected = groups_of(X, y)
-    monkeypatch.setattr(reduction, "_hashes", lambda X: np.zeros(200))
-    assert np.array_equal(groups_of(X, y).group, expected.group)
+    expected: Any = equal_rows(X[order], y[order])
+    monkeypatch.setattr(formulation_module, "_hashes", lambda X: np.zeros(200))
+    found: Any = equal_rows(X[order], y[order])
+    assert np.array_equal(found.group, expected.group)
 
 
 @each("asked", [{}, {"kernel": "rbf"}], ids=str)
@@ -172,7 +163,7 @@ def test_a_binned_dual_point_is_judged_on_all_rows(asked: dict[str, Any]) -> Non
     X, y = repeated()
     task = formulate(X, y, Request.of(0.1, **asked), collapse=True)
     assert task.merged is not None
-    best = choose_solver(task.work, "auto", 1e-9, None).solve(task.work)
+    best = at_work(task)
     for half in (0, 40):
         binned = task.work.risk.minorant(Weights(best.w, 1 << 14, half))
         stated = Certificate.of(task.work, best.w, binned)
@@ -192,8 +183,7 @@ def test_an_optimum_in_groups_is_that_of_rows(loss: str, kernel: str) -> None:
     task = formulate(X, y, Request.of(0.02, loss, **chosen), collapse=True)
     assert task.merged is not None and isinstance(task.work.space, Rows) and task.meant.n == 200
     found = solved(task)
-    assert found.status == plain.status == Status.CERTIFIED
-    assert found.w.shape == plain.w.shape
+    assert found.status == plain.status == Status.CERTIFIED and found.w.shape == plain.w.shape
     assert found.certificate.primal == pytest.approx(plain.certificate.primal, rel=2e-9)
     again = Certificate.of(task.meant, found.w, found.witness, 1e-9)
     assert again.gap == found.certificate.gap, "the witness returned is the one of the rows"
@@ -204,6 +194,7 @@ def test_an_optimum_in_groups_is_that_of_rows(loss: str, kernel: str) -> None:
         assert F.shape[0] == 200 and F @ F.T == pytest.approx(K, abs=1e-12)
 
 
+@pytest.fixture
 def column_by_column(monkeypatch: pytest.MonkeyPatch) -> None:
     """Kernels of more than 20 rows are large."""
     for module in (factor_module, formulation_module):
@@ -218,27 +209,26 @@ def rows() -> tuple[np.ndarray, np.ndarray]:
 
 @each("structure", [0.0, 1.0])
 @each("loss", ["hinge", "squared_hinge", "square"])
+@pytest.mark.usefixtures("column_by_column")
 def test_features_cut_short_by_time_bound_the_same_optimum(loss, structure, monkeypatch) -> None:
-    column_by_column(monkeypatch)
     clock = SimpleNamespace(monotonic=map(float, count()).__next__)  # one second a column
     monkeypatch.setattr(factor_module, "time", clock)
     X, y = rows()
     shape = {"kernel": "rbf", "gamma": 0.5, "structure": structure, "loss": loss}
-    whole = solve(X, y, lam=1e-2, **shape)
-    gaps = []
+    whole, gaps = solve(X, y, lam=1e-2, **shape).certificate, []
     for seconds in (2.0, 20.0, 60.0, 400.0):
         cut = solve(X, y, lam=1e-2, max_time=seconds, **shape)
         found = cut.certificate
-        assert found.dual <= whole.certificate.primal and found.primal >= whole.certificate.dual
+        assert found.dual <= whole.primal and found.primal >= whole.dual
         assert (cut.status == Status.CERTIFIED) == found.reaches(1e-9)
         gaps.append(found.gap)
-    assert gaps[0] > 1e-3 * whole.certificate.primal and gaps[-1] < 1e-8
+    assert gaps[0] > 1e-3 * whole.primal and gaps[-1] < 1e-8
 
 
 @each("structure", [0.0, 1.0])
+@pytest.mark.usefixtures("column_by_column")
 def test_features_that_do_not_fit_are_refused_or_cut(structure: float, monkeypatch) -> None:
     X, y = rows()
-    column_by_column(monkeypatch)
     shape = {"kernel": "rbf", "gamma": 0.5, "structure": structure}
     whole, match = solve(X, y, lam=1e-2, **shape).certificate, "and 15 is the most"
     if structure:
@@ -285,13 +275,13 @@ def test_many_tied_rows_are_solved_to_the_last_digits() -> None:
 
 def test_many_rows_of_objects_become_numbers_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(solving, "STREAM_FROM_ROWS", 10)
-    made = solving.streamed_problem(X.astype(object), Y, Request.of(0.1))
-    assert made is not None and made.space.source.dtype == float
+    made: Any = solving.streamed_problem(X.astype(object), Y, Request.of(0.1))
+    assert made.space.source.dtype == float
 
 
 @each("name", LARGE_CALLS)
 def test_answers_are_the_same_for_any_number_of_threads(name: str, form: str) -> None:
-    if form == "blocks" and name not in ("hinge", "squared hinge"):
+    if form == "blocks" and "hinge" not in name:
         pytest.skip("only these read rows in blocks")
     rng, y = np.random.default_rng(0), np.arange(400) % 3 == 0
     X = rng.normal(size=(400, 12)) + 0.5 * y[:, None]
@@ -326,39 +316,33 @@ def drawn(seed: int) -> tuple[np.ndarray, np.ndarray]:
     return X, y
 
 
-def false_zeros(
-    loss: str, kind: str, sparse: bool = False, ordered: bool = False
-) -> tuple[int, int]:
-    """Return how many zeros are proved, and how many of them are none."""
-    proved = false = 0
+def proved_zeros(loss: str, kind: str, sparse: bool = False, ordered: bool = False) -> int:
+    """Return how many zeros are proved, all of which are true."""
+    proved = 0
     for seed in range(3):
         X, y = drawn(seed)
         lam = [0.01, 0.1, 0.0][seed] or (0.05 if loss == "hinge" else 0.0)
         more = {**KINDS[kind], "loss": loss, "lam": lam, "l1": 0.05 * 3**seed}
-        if ordered:
-            more["qid"] = np.arange(y.size) % 2
+        more |= {"qid": np.arange(y.size) % 2} if ordered else {}
         rows = sp.csr_matrix(X) if sparse else X
-        rough = solve(rows, y, tol=1e-2 if loss == "hinge" else 1e-4, **more)
-        fine = solve(rows, y, tol=1e-3 if loss == "hinge" else 1e-8, **more)
-        assert rough.zeros_proved is not None and fine.zeros_proved is not None
-        proved += int(rough.zeros_proved.sum()) + int(fine.zeros_proved.sum())
-        nonzero = np.abs(fine.w) > 1e-3 * np.abs(fine.w).max()
-        false += int((rough.zeros_proved & nonzero).sum() + (fine.zeros_proved & nonzero).sum())
-    return proved, false
+        tols = (1e-2, 1e-3) if loss == "hinge" else (1e-4, 1e-8)
+        rough, fine = (solve(rows, y, tol=tol, **more) for tol in tols)
+        for found in (rough, fine):
+            assert not (found.zeros_proved & (np.abs(fine.w) > 1e-3 * np.abs(fine.w).max())).any()
+            proved += int(found.zeros_proved.sum())
+    return proved
 
 
 @each("kind", KINDS)
 @each("loss", LOSSES)
 def test_what_is_proved_is_zero(loss: str, kind: str) -> None:
-    proved, false = false_zeros(loss, kind)
-    assert false == 0 and (proved > 0 or loss == "hinge")
+    assert proved_zeros(loss, kind) > 0 or loss == "hinge"
 
 
 @pytest.mark.slow
 def test_sparse_rows_and_ordered_pairs_have_zeros_too() -> None:
     for sparse, ordered in ((True, False), (False, True), (True, True)):
-        proved, false = false_zeros("squared_hinge", "l1", sparse, ordered)
-        assert proved > 0 and false == 0
+        assert proved_zeros("squared_hinge", "l1", sparse, ordered) > 0
 
 
 def test_the_ball_of_the_hinge_is_no_smaller_than_it_must_be() -> None:
@@ -374,8 +358,7 @@ def test_the_ball_of_the_hinge_is_no_smaller_than_it_must_be() -> None:
             found = Certificate.of(problem, w, best.witness, 1e-9)
             for part in (1.0, 0.1):
                 ball = replace(found, radius=part * found.radius)
-                zeros = zeros_proved(problem, w, best.witness, ball)
-                assert zeros is not None
+                zeros: Any = zeros_proved(problem, w, best.witness, ball)
                 false[part] += int((zeros & nonzero).sum())
     assert false[1.0] == 0 and false[0.1] > 0
 
@@ -384,22 +367,19 @@ def test_the_ball_of_the_hinge_is_no_smaller_than_it_must_be() -> None:
 def test_the_spread_is_at_least_that_of_the_pairs(weighted: bool) -> None:
     X, y = drawn(0)
     weight = np.random.default_rng(0).uniform(0, 2, y.size) if weighted else None
-    pairs = AllPairs(weight).on(y == 1)
-    a, b = pairs.normalised()
+    pairs, penalty = AllPairs(weight).on(y == 1), ElasticNet(1.0, 1.0)
     apart = (X[y == 1][:, None] - X[y == 0][None]) ** 2
-    true = np.einsum("i,j,ijk->k", a, b, apart)
+    true = np.einsum("i,j,ijk->k", *pairs.normalised(), apart)
     for rows in (X, sp.csr_matrix(X)):
-        stated = pair_spread(Problem(Rows(rows), Mean(pairs, SQUARED_HINGE), ElasticNet(1.0, 1.0)))
+        stated = pair_spread(Problem(Rows(rows), Mean(pairs, SQUARED_HINGE), penalty))
         assert (true <= stated).all() and np.allclose(stated, true, rtol=1e-9)
-    ordered = ordinal_pairs(y)
-    stated = pair_spread(Problem(Rows(X), Mean(ordered, SQUARED_HINGE), ElasticNet(1.0, 1.0)))
+    stated = pair_spread(Problem(Rows(X), Mean(ordinal_pairs(y), SQUARED_HINGE), penalty))
     plain = np.einsum("ijk->k", apart) / apart.shape[0] / apart.shape[1]
     assert (plain <= stated).all() and (stated <= 8 * plain).all()
 
 
 def test_where_no_rule_is_known_nothing_is_said() -> None:
     X, y = drawn(0)
-    assert solve(X, y, lam=0.1, tol=1e-4).zeros_proved is None
-    assert solve(X, y, lam=0.1, l1=0.1, loss="exponential", tol=1e-4).zeros_proved is None
-    partial = solve(X, y, lam=0.1, l1=0.01, fpr_max=0.5, loss="logistic", tol=1e-2)
-    assert partial.zeros_proved is None
+    partial: Any = {"l1": 0.01, "fpr_max": 0.5, "loss": "logistic", "tol": 1e-2}
+    for asked in ({"tol": 1e-4}, {"l1": 0.1, "loss": "exponential", "tol": 1e-4}, partial):
+        assert solve(X, y, lam=0.1, **asked).zeros_proved is None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -79,10 +78,9 @@ def test_ramps_boxes_names_and_steepness() -> None:
         assert HINGE.alpha(t, width) == pytest.approx([1, 1, 0.75, 0.5, 0.25, 0], abs=1e-12)
     alpha = np.array([-1.0, 0.25, 7.0])
     boxes = {"hinge": [0.0, 0.25, 1.0], "squared_hinge": [0.0, 0.25, 7.0], "square": [-1, 0.25, 7]}
-    for name, clipped in boxes.items():
-        assert LOSSES[name].clip(alpha).tolist() == clipped
+    assert {name: LOSSES[name].clip(alpha).tolist() for name in boxes} == boxes
     assert get_loss("hinge") is HINGE and get_loss(HINGE) is HINGE
-    for corner in (0.0, -1.0, math.nan, math.inf, 1e-9):
+    for corner in (0.0, -1.0, np.nan, np.inf, 1e-9):
         refuses("corner", SmoothHinge, corner)
     t, slip = np.array([0.0, 2.0]), np.array([0.5, 0.1])
     assert steepness(Exponential(), t, slip) == pytest.approx(np.exp(-t + slip))
@@ -121,22 +119,14 @@ class Own(RoundedHinge):
     name: str = field(default="own_smooth_hinge", init=False)
 
 
-@dataclass(frozen=True)
-class LateHinge(Own):
-    """max(0, 1/2 - t): the best scale of a dual point is not that of the hinge."""
-
-    @property
-    def smoothness(self) -> float:
-        return np.inf
-
-    def value(self, t: np.ndarray) -> np.ndarray:
-        return np.maximum(0.0, 0.5 - t)
-
-    def alpha(self, t: np.ndarray, width: float = 0.0) -> np.ndarray:
-        return (t < 0.5).astype(float)
-
-    def dual(self, alpha: np.ndarray) -> np.ndarray:
-        return alpha / 2
+# max(0, 1/2 - t): the best scale of a dual point is not that of the hinge.
+LATE: dict[str, Any] = {
+    "smoothness": np.inf,
+    "value": lambda self, t: np.maximum(0.0, 0.5 - t),
+    "alpha": lambda self, t, width=0.0: (t < 0.5).astype(float),
+    "dual": lambda self, alpha: alpha / 2,
+}
+LateHinge = type("LateHinge", (Own,), LATE)
 
 
 def rows(n: int = 36) -> tuple[np.ndarray, np.ndarray]:
