@@ -101,7 +101,7 @@ def test_lists_and_weights_are_their_own() -> None:
     listed, pairs = PairList(i, j).on(POSITIVE), AllPairs(weight).on(POSITIVE)
     i[:], j[:], weight[:] = 2, 3, 1.0
     assert (listed.i.tolist(), listed.j.tolist()) == ([0, 2], [3, 4])
-    assert pairs.weight is not None and np.array_equal(pairs.weight, WEIGHT)
+    np.testing.assert_array_equal(pairs.weight, WEIGHT)
 
 
 def nearest(X: np.ndarray, anchor: int, others: list[int], k: int) -> list[int]:
@@ -109,9 +109,7 @@ def nearest(X: np.ndarray, anchor: int, others: list[int], k: int) -> list[int]:
     return sorted(others, key=lambda j: (sum((X[anchor] - X[j]) ** 2), j))[:k]
 
 
-def naive_pairs(
-    X: np.ndarray, positive: np.ndarray, k: int, rule: str, anchor_filter: str
-) -> set[tuple[int, int]]:
+def naive_pairs(X: Any, positive: Any, k: int, rule: str, anchor_filter: str) -> set[Any]:
     """The rules word by word."""
     plus, minus = np.flatnonzero(positive).tolist(), np.flatnonzero(~positive).tolist()
     found = set()
@@ -170,24 +168,18 @@ def test_the_result_does_not_depend_on_blocks_or_storage(monkeypatch: pytest.Mon
 
 @given(st.lists(st.tuples(st.integers(-2, 2), st.booleans(), st.integers(1, 3)), min_size=2))
 def test_auc_is_the_double_loop_with_half_ties(rows):
-    scores = np.array([row[0] for row in rows], dtype=float)
-    positive = np.array([row[1] for row in rows])
-    weight = np.array([row[2] for row in rows], dtype=float)
+    scores, positive, weight = (np.array(column) for column in zip(*rows, strict=True))
     if positive.all() or not positive.any():
         return
-    right = total = 0.0
-    for i in np.flatnonzero(positive):
-        for j in np.flatnonzero(~positive):
-            credit = 0.5 if scores[i] == scores[j] else float(scores[i] > scores[j])
-            right += weight[i] * weight[j] * credit
-            total += weight[i] * weight[j]
-    assert auc(scores, positive, weight) == pytest.approx(right / total, abs=1e-12)
+    pairs = weighted_pairs(positive.tolist(), AllPairs(weight), float)
+    right = sum(c * (1 + np.sign(scores[i] - scores[j])) / 2 for i, j, c in pairs)
+    assert auc(scores, positive, weight) == pytest.approx(right, abs=1e-12)
 
 
 @settings(max_examples=30)
 @given(st.lists(st.tuples(st.integers(-2, 2), st.booleans()), min_size=2), st.floats(0.01, 1))
 def test_partial_auc_is_that_of_scikit_learn(rows, fpr_max):
-    scores, positive = np.array([r[0] for r in rows], float), np.array([r[1] for r in rows])
+    scores, positive = (np.array(column) for column in zip(*rows, strict=True))
     if not positive.all() and positive.any():
         known = roc_auc_score(positive, scores, max_fpr=fpr_max)
         assert partial_auc(scores, positive, fpr_max) == pytest.approx(known, abs=1e-12)
@@ -195,11 +187,11 @@ def test_partial_auc_is_that_of_scikit_learn(rows, fpr_max):
 
 def test_partial_auc_has_the_values_of_proc():
     """NDKA of its data aSAH, 72 against 41 rows; those beyond the first 16 do not matter."""
-    order = np.array(list("PNPNPNPNNPPPPNNN" + 64 * "N" + 33 * "P"))
+    positive = np.array([*("PNPNPNPNNPPPPNNN" + 64 * "N" + 33 * "P")]) == "P"
     scores = -np.minimum(np.arange(113.0), 16)
-    area = partial_auc(scores, order == "P", 0.1, corrected=False)
+    area = partial_auc(scores, positive, 0.1, corrected=False)
     assert area == pytest.approx(0.0107046070460705, abs=1e-14)
-    assert partial_auc(scores, order == "P", 0.1) == pytest.approx(0.530024247610897, abs=1e-14)
+    assert partial_auc(scores, positive, 0.1) == pytest.approx(0.530024247610897, abs=1e-14)
 
 
 def some_survival(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -219,11 +211,15 @@ def one_by_one(time, event, scores, tol, weight=None) -> tuple:
     """What scikit-survival documents, pair by pair: index, concordant, discordant, ties."""
     upper = event if weight is None else event & (weight > 0)
     true = naive_survival(time, upper, weight, event)
-    apart = [scores[i] - scores[j] for i, j in zip(true.i, true.j, strict=True)]
-    signs = [0 if abs(t) <= tol else int(np.sign(t)) for t in apart]
+    apart = scores[true.i] - scores[true.j]
+    signs = np.where(np.abs(apart) <= tol, 0, np.sign(apart)).astype(int).tolist()
     value = sum(c * Fraction(1 + s, 2) for c, s in zip(true.weight, signs, strict=True))
-    tied_time = sum(time[i] == time[j] for i, j in zip(true.i, true.j, strict=True))
+    tied_time = int((time[true.i] == time[true.j]).sum())
     return float(value), signs.count(1), signs.count(-1), signs.count(0), tied_time
+
+
+def counts(found: Any) -> tuple[int, ...]:
+    return found.concordant, found.discordant, found.tied_risk, found.tied_time
 
 
 @each("seed", seeds(60))
@@ -231,8 +227,7 @@ def test_harrell_is_that_of_a_double_loop_to_the_last_bit(seed: int) -> None:
     time, event, scores = some_survival(seed)
     for tol in (0.0, 1e-8, 0.3):
         found = concordance_index(time, event, scores, tol)
-        numbers = (found.concordant, found.discordant, found.tied_risk, found.tied_time)
-        assert (found.value, *numbers) == one_by_one(time, event, scores, tol)
+        assert (found.value, *counts(found)) == one_by_one(time, event, scores, tol)
 
 
 @each("seed", seeds(20))
@@ -244,9 +239,7 @@ def test_uno_is_that_of_a_double_loop(seed: int) -> None:
     weight = censoring_weights(time, event, tau)
     found = uno_concordance(time, event, scores, tau)
     wanted = one_by_one(time, event, scores, 1e-8, weight)
-    assert found.value == pytest.approx(wanted[0], rel=1e-14)
-    numbers = (found.concordant, found.discordant, found.tied_risk, found.tied_time)
-    assert numbers == wanted[1:]
+    assert found.value == pytest.approx(wanted[0], rel=1e-14) and counts(found) == wanted[1:]
 
 
 @each("kind", ["harrell", "uno"])
@@ -262,14 +255,9 @@ def test_influence_is_the_derivative_by_row_weights(kind: str, seed: int) -> Non
     i, j, c = np.array(true.i), np.array(true.j), np.array(true.weight, dtype=float)
     right = 0.5 + 0.5 * np.sign(scores[i] - scores[j])
 
-    def index(rows: np.ndarray) -> float:
-        """The index where each row counts `rows` times."""
-        mass = c * rows[i] * rows[j]
-        return float(mass @ right / mass.sum())
-
-    for row in range(time.size):
-        step = 1e-4 * (np.arange(time.size) == row)
-        slope = (index(1 + step) - index(1 - step)) / 2e-4
+    for row, step in enumerate(1e-4 * np.eye(time.size)):  # each row counts 1 + step times
+        more, less = (c * (1 + s)[i] * (1 + s)[j] for s in (step, -step))
+        slope = (more @ right / more.sum() - less @ right / less.sum()) / 2e-4
         assert found.influence[row] == pytest.approx(slope, abs=1e-7)
 
 
@@ -283,7 +271,7 @@ def test_groups_as_units_have_the_spread_of_the_groups(seed: int, share: str | N
     key = np.minimum(key, 1) if share == "rows" else key  # as `group_auc` has it
     key[group == 8] = 1  # a group without a pair
     true = naive_ordered(group, key, None, None)
-    i, j = np.array(true.i), np.array(true.j)
+    i, j = true.i, true.j
     mass = np.bincount(group[i], minlength=9)
     right = np.bincount(group[i], 0.5 + 0.5 * np.sign(scores[i] - scores[j]), minlength=9)
     held = mass > 0
@@ -317,10 +305,9 @@ def some_scores(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def by_definition(scores: list[np.ndarray], positive: np.ndarray) -> np.ndarray:
     """The covariance matrix of the models' AUC, by the placements of a double loop."""
-    above = [np.subtract.outer(s[positive], s[~positive]) for s in scores]
-    right = [(t > 0) + 0.5 * (t == 0) for t in above]
-    of_plus, of_minus = np.array([t.mean(axis=1) for t in right]), [t.mean(axis=0) for t in right]
-    plus, minus = np.atleast_2d(np.cov(of_plus)), np.atleast_2d(np.cov(np.array(of_minus)))
+    apart = [np.subtract.outer(s[positive], s[~positive]) for s in scores]
+    right = np.array([(1 + np.sign(t)) / 2 for t in apart])
+    plus, minus = np.cov(right.mean(axis=2)), np.cov(right.mean(axis=1))
     return plus / positive.sum() + minus / (~positive).sum()
 
 

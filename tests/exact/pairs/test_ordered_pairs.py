@@ -49,17 +49,10 @@ def some_pairs(kind: str, seed: int) -> tuple[OrderedPairs, Naive, np.ndarray]:
     group, key = rng.integers(0, 4, n), rng.integers(0, 5, n)
     a, b = rng.integers(0, 4, n), rng.integers(0, 4, n)
     a[:4], b[:4], group[:4], key[:2] = 1, 1, 0, [0, 1]
-    gain = share = None
-    if kind == "gain":
-        gain = np.array([0, 1, 1, 3, 7])[key]
-    elif kind == "share":
-        share = np.array([0.5, 0.0, 1.25, 3.0])[group]
-    elif kind == "one group":
-        group = np.zeros(n, dtype=int)
-    elif kind == "two keys":
-        key = key % 2
-    elif kind == "distinct":
-        key = rng.permutation(n)
+    group = 0 * group if kind == "one group" else group
+    key = {"two keys": key % 2, "distinct": rng.permutation(n)}.get(kind, key)
+    gain = np.array([0, 1, 1, 3, 7])[key] if kind == "gain" else None
+    share = np.array([0.5, 0.0, 1.25, 3.0])[group] if kind == "share" else None
     scores = np.round(rng.normal(size=n) * 2, int(rng.integers(0, 3)))
     pairs = OrderedPairs(group, key, a, b, gain=gain, share=share)
     return pairs, naive_ordered(group, key, a, b, gain, share), scores
@@ -99,12 +92,9 @@ def test_mass_count_and_row_mass(kind: str) -> None:
         pairs, naive, _ = some_pairs(kind, seed)
         if kind != "share":
             assert pairs.mass == naive.mass
-        mass, true = (
-            np.zeros(pairs.n),
-            dict(zip(zip(naive.i, naive.j, strict=True), naive.weight, strict=True)),
-        )
-        for side in (naive.i, naive.j):
-            np.add.at(mass, side, [float(w) for w in naive.weight])
+        true = dict(zip(zip(naive.i, naive.j, strict=True), naive.weight, strict=True))
+        both, twice = [*naive.i, *naive.j], np.array(2 * naive.weight, dtype=float)
+        mass = np.bincount(both, twice, minlength=pairs.n)
         assert pairs.row_mass() == pytest.approx(mass, abs=1e-14)
         i, j, c = pairs.listed() or pytest.fail("few pairs have a list")
         stated = dict(zip(zip(i.tolist(), j.tolist(), strict=True), c.tolist(), strict=True))
@@ -115,12 +105,10 @@ def test_mass_count_and_row_mass(kind: str) -> None:
 
 @each("kind", KINDS)
 def test_pairs_are_drawn_by_their_weight(kind: str) -> None:
-    pairs, naive, _ = some_pairs(kind, 5)
-    m = 40_000
-    drawn = np.zeros((pairs.n, pairs.n))
+    (pairs, naive, _), m = some_pairs(kind, 5), 40_000
+    drawn, wanted = np.zeros((2, pairs.n, pairs.n))
     np.add.at(drawn, pairs.draw(m, np.random.default_rng(0)), 1 / m)
-    wanted = np.zeros((pairs.n, pairs.n))
-    wanted[naive.i, naive.j] = [float(w) for w in naive.weight]
+    wanted[naive.i, naive.j] = naive.weight
     assert (drawn[wanted == 0] == 0).all()
     assert np.abs(drawn - wanted).max() <= 6 * np.sqrt(wanted.max() / m)
 
@@ -136,11 +124,10 @@ def test_uno_weights_by_hand() -> None:
 
 def test_masses_beyond_63_bits() -> None:
     """Totals are Python integers, weights of many bits are split."""
-    n, large = 40, 2**51 - 1
-    key, scores = np.arange(n), np.linspace(0, 1, n)
-    pairs = OrderedPairs(None, key, np.full(n, large), np.full(n, large))
-    assert pairs.mass == n * (n - 1) // 2 * large**2
-    plain = OrderedPairs(None, key)
+    large, scores = 2**51 - 1, np.linspace(0, 1, 40)
+    pairs = OrderedPairs(None, np.arange(40), *np.full((2, 40), large))
+    assert pairs.mass == 780 * large**2
+    plain = OrderedPairs(None, np.arange(40))
     for loss in LOSSES.values():
         one, other = (p.sums(scores, loss, 0.5) for p in (pairs, plain))
         assert one.c == pytest.approx(other.c, abs=1e-6 if loss == HINGE else 1e-14)
@@ -169,11 +156,12 @@ def test_pairs_at_their_margin_are_paid() -> None:
 @pytest.mark.long_digits
 def test_rounded_long_scores_are_paid() -> None:
     s = np.array([0.3, 0.1], dtype=np.longdouble) + np.longdouble(2) ** -60 * 3
-    found = OrderedPairs(None, [1, 0]).sums(s, HINGE)
+    pair = OrderedPairs(None, [1, 0])
+    found = pair.sums(s, HINGE)
     assert abs(exact(found.value) - (1 - exact(s[0]) + exact(s[1]))) <= exact(found.value_rounding)
     far = np.array([2.0**40, -(2.0**40)], dtype=np.longdouble) * np.longdouble(1 + 2.0**-60)
-    short = OrderedPairs(None, [1, 0]).sums(-far.astype(float), HINGE).value_rounding
-    assert OrderedPairs(None, [1, 0]).sums(-far, HINGE).value_rounding > short
+    long, short = (pair.sums(s, HINGE).value_rounding for s in (-far, -far.astype(float)))
+    assert long > short
 
 
 def test_marginals_of_ordered_pairs_pay_for_their_flow() -> None:
@@ -181,28 +169,23 @@ def test_marginals_of_ordered_pairs_pay_for_their_flow() -> None:
     pairs = OrderedPairs(None, rng.integers(0, 4, 12))
     flow, missing, rounding = pairs.deficiency(*rng.uniform(0, 0.1, (2, 12)))
     assert rounding > 12 * 2.0**-53 * flow and missing > 0
-    carried = np.zeros(12)
-    carried[np.argmin(pairs.key)] = 0.5  # no row is below it
+    carried = 0.5 * (np.arange(12) == np.argmin(pairs.key))  # no row is below it
     assert pairs.deficiency(carried, np.zeros(12))[1] == 0.5
 
 
-def test_the_shift_of_scores_is_paid_by_the_squared_hinge() -> None:
+def test_the_shift_of_scores_is_paid_by_the_squared_hinge_and_the_square() -> None:
     """Far rows make the shift round to whole numbers; their own pairs have no loss."""
     key, s = np.array([3, 2, 1, 0]), np.array([2.0**54, 0.3, 0.4, -(2.0**54) / 3])
     pairs, true = OrderedPairs(None, key), naive_ordered(None, key, None, None)
     found = pairs.sums(s, SQUARED_HINGE)
     listed = list(zip(true.i, true.j, true.weight, strict=True))
-    value = mean_of("squared_hinge", exact(s), listed)
-    apart = abs(float(exact(found.value) - value))
+    apart = abs(float(exact(found.value) - mean_of("squared_hinge", exact(s), listed)))
     assert 1e-2 < apart <= found.value_rounding
     assert found.value_rounding >= (gamma(4) * (1 + float(np.ptp(s)))) ** 2 * JUST
-
-
-def test_the_shift_of_scores_is_paid_by_the_square() -> None:
     s = np.array([0.1, 0.7, -0.2, 30.3])
     found = OrderedPairs(None, [2, 1, 0, 1]).sums(s, SQUARE)
-    top = 1 + float(np.ptp(s))
-    assert found.value_rounding >= (gamma(64) + 2 * gamma(4)) * top**2 * JUST
+    top2 = (1 + float(np.ptp(s))) ** 2
+    assert found.value_rounding >= (gamma(64) + 2 * gamma(4)) * top2 * JUST
 
 
 @each("loss", [HINGE, SQUARED_HINGE], ids=lambda loss: loss.name)
@@ -213,8 +196,8 @@ def test_listed_weights_that_round_are_paid_in_a_minorant(loss) -> None:
     i, j, c = pairs.listed() or pytest.fail("few pairs have a list")
     alpha = rng.uniform(0, 1, i.size)
     found = Mean(pairs, loss).minorant(Alpha(alpha))
-    inexact, mass = gamma(WEIGHT_UNITS), float((c * alpha).sum())
-    size = mass if loss == HINGE else mass + float((c * alpha**2 + c * loss.dual(alpha)).sum())
+    inexact, mass = gamma(WEIGHT_UNITS), float(c @ alpha)
+    size = mass if loss == HINGE else mass + float(c @ (alpha**2 + loss.dual(alpha)))
     longest = max(int(np.bincount(i).max()), int(np.bincount(j).max()))
     assert found.c_error >= 2 * (gamma(longest + 8) + inexact) * mass * JUST
     assert found.value_error >= (gamma(short_chain(i.size) + 16) + inexact) * size * JUST
@@ -249,10 +232,7 @@ def test_many_pairs_are_not_listed(monkeypatch) -> None:
     assert recorder.best_w is None
 
 
-Flow = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
-
-
-def random_flow(seed: int) -> Flow:
+def random_flow(seed: int) -> tuple[np.ndarray, ...]:
     """Return u, v, a, b: ties, zeros, marginals of a true alpha, or nearly, or not at all."""
     rng = np.random.default_rng(seed)
     p, q = int(rng.integers(1, 9)), int(rng.integers(1, 9))
@@ -263,14 +243,12 @@ def random_flow(seed: int) -> Flow:
     a, b = a / a.sum(), b / b.sum()
     alpha = np.clip(rng.normal(0.5, 0.6, size=(p, q)), 0, 1) * np.outer(a, b)
     u, v = alpha.sum(axis=1), alpha.sum(axis=0)
-    kind = seed % 4
-    if kind == 1:
+    if seed % 4 == 1:
         u = u * rng.uniform(0.5, 2, p)
-    elif kind == 2:
+    elif seed % 4 == 2:
         u, v = rng.permutation(u), rng.permutation(v)
-    elif kind == 3:
-        u = rng.integers(0, 3, p) / 2 * a
-        v = rng.integers(0, 3, q) / 2 * b
+    elif seed % 4 == 3:
+        u, v = rng.integers(0, 3, p) / 2 * a, rng.integers(0, 3, q) / 2 * b
     return u, v, a, b
 
 
@@ -294,9 +272,7 @@ def test_largest_flow_is_that_of_the_linear_programme(seed: int) -> None:
 def test_tiny_weights_beside_large_ones_keep_the_flow_accurate() -> None:
     """What is left of the caps is added up: subtracted from the whole it would be lost."""
     a, b = np.ones(10), np.concatenate([[1.0], np.full(1000, 7e-20)])
-    u, v = np.zeros(10), 0.15 * b
-    u[0], v[0] = 1.0, 0.0
-    flow = largest_flow(u, v, a, b)
+    flow = largest_flow(1.0 * (np.arange(10) == 0), np.where(b < 1, 0.15 * b, 0.0), a, b)
     assert flow == pytest.approx(1000 * 0.15 * 7e-20, rel=1e-12)
 
 
@@ -310,10 +286,8 @@ def some_case(seed: int) -> tuple[OrderedPairs, Naive, np.ndarray, np.ndarray]:
     share = 1.0 + group if seed % 4 == 1 else None
     naive = naive_ordered(group, key, a, b, None, share)
     alpha = rng.uniform(0, 1, len(naive.i)) if seed % 3 else rng.integers(0, 2, len(naive.i))
-    carried = alpha * np.array([float(w) for w in naive.weight])
-    u, v = np.zeros(n), np.zeros(n)
-    np.add.at(u, naive.i, carried)
-    np.add.at(v, naive.j, carried)
+    carried = alpha * np.array(naive.weight, dtype=float)
+    u, v = (np.bincount(side, carried, minlength=n) for side in (naive.i, naive.j))
     if seed % 5:
         u = rng.permutation(u) if seed % 5 == 1 else u * rng.uniform(0, 2, n)
         v = v + rng.uniform(0, 0.05, n) * rng.integers(0, 2, n)

@@ -12,11 +12,11 @@ import scipy.sparse as sp
 
 from aucert.approx import draw_pairs
 from aucert.exact import AllPairs, Certificate, Minorant, Ridge, Rows
-from aucert.exact.losses.registry import HINGE, LOGISTIC, SQUARE, SQUARED_HINGE, get_loss
+from aucert.exact.losses.registry import HINGE, LOGISTIC, SQUARE, SQUARED_HINGE
 from aucert.exact.pairs.all_pairs import PairList
 from aucert.exact.problem.penalties import ElasticNet, GroupLasso, Sign
 from aucert.exact.problem.problem import Problem, pair_problem
-from aucert.exact.problem.risk import Mean, Scores
+from aucert.exact.problem.risk import Mean
 from aucert.exact.problem.tail import Tail, group_weights, tail_risk
 from aucert.exact.tools.rounding import Bound
 from loops import each, refuses
@@ -67,8 +67,8 @@ def test_the_best_scale_is_no_worse_than_others(loss: Any, penalty: Any) -> None
     if penalty.l2 == 0 and loss != HINGE:
         pytest.skip("the lasso takes the whole dual point, which any shrinking makes valid")
     task = problem(penalty, loss)
-    chosen = Minorant.from_scores(task, np.zeros(20), 0.5).evidence
-    assert isinstance(chosen, Scores) and 0 <= chosen.scale <= 1
+    chosen: Any = Minorant.from_scores(task, np.zeros(20), 0.5).evidence
+    assert 0 <= chosen.scale <= 1
 
     def bound(scale: float) -> float:
         given = Minorant.from_scores(task, np.zeros(20), 0.5, scale)
@@ -109,8 +109,8 @@ def test_what_is_no_penalty_is_refused_and_ones_own_is_taken() -> None:
     }
     for said, penalty in wrong.items():
         refuses(said, problem, penalty)
-    for true in (Box(0.1, -0.1, 0.4), WeightedL1(0.1, np.arange(4.0))):
-        problem(true)
+    problem(Box(0.1, -0.1, 0.4))
+    problem(WeightedL1(0.1, np.arange(4.0)))
 
 
 @dataclass(frozen=True)
@@ -129,10 +129,7 @@ class Unshrunk(Box):
 @each("l2", [0.0, 0.1])
 def test_a_false_shrink_is_caught(factor: float, part: float, ok: bool, l2: float) -> None:
     penalty = Unshrunk(l2, -0.2, 0.2, factor, part)
-    if ok:
-        problem(penalty)
-        return
-    refuses("shrink", problem, penalty)
+    problem(penalty) if ok else refuses("shrink", problem, penalty)
 
 
 def test_penalties_tell_where_every_pull_near_one_is_inside() -> None:
@@ -196,46 +193,33 @@ def test_capped_weights_are_feasible_in_exact_arithmetic() -> None:
 
 def test_rates_are_the_decimal_numbers_that_are_meant() -> None:
     pairs = AllPairs().on(np.arange(20) < 10)
-    risk = tail_risk(pairs, HINGE, 0.3, 0.9)
-    assert isinstance(risk, Tail)
-    assert risk.kp == 1 and risk.kq == 3  # (1 - 0.9) * 10 is less than one in floats
-    part = tail_risk(pairs, HINGE, 0.25, 0.55)
-    assert isinstance(part, Tail)
-    assert (part.kp, part.kq) == (Fraction(9, 2), Fraction(5, 2))  # the last row counts in part
-    push = tail_risk(pairs, HINGE, 0.001)
-    assert isinstance(push, Tail) and push.kq == 1 and push.kp == 10
-
-
-WRNG = np.random.default_rng(6)
+    for rates, wanted in (
+        ((0.3, 0.9), (1, 3)),  # (1 - 0.9) * 10 is less than one in floats
+        ((0.25, 0.55), (Fraction(9, 2), Fraction(5, 2))),  # the last row counts in part
+        ((0.001,), (10, 1)),
+    ):
+        risk: Any = tail_risk(pairs, HINGE, *rates)
+        assert (risk.kp, risk.kq) == wanted
 
 
 def test_group_weights_are_exactly_feasible_and_tend_to_the_worst() -> None:
     for width in (0.0, 1e-300, 1e-3, 1.0, 1e9):
-        for values in (WRNG.uniform(size=5), np.zeros(3), np.array([1.0]), np.array([1e200, 0.0])):
+        for values in (RNG.uniform(size=5), np.zeros(3), np.array([1.0]), np.array([1e200, 0.0])):
             q = group_weights(values, width)
             assert sum(map(Fraction, q.tolist())) == 1 and q.min() >= 0
             assert q[np.argmax(values)] == q.max()
     assert group_weights(np.array([0.2, 0.9, 0.1]), 1e-3).tolist() == [0, 1, 0]
 
 
-RISKS_LOSSES = ["hinge", "squared_hinge", "square"]
-
-
-def few_pairs(loss: str = "hinge", sparse: bool = False, n: int = 400) -> Problem:
-    rng = np.random.default_rng(0)
+@each("loss", [HINGE, SQUARED_HINGE, SQUARE], ids=lambda loss: loss.name)
+@each("sparse", [False, True])
+def test_objective_gradient_and_certificate_are_those_of_all_rows(loss: Any, sparse: bool) -> None:
+    rng, n = np.random.default_rng(0), 400
     y = rng.uniform(size=n) < 0.3
     X = np.where(rng.uniform(size=(n, 4)) < 0.5, rng.normal(size=(n, 4)) + y[:, None], 0.0)
-    drawn = draw_pairs(y, 60, 1)
+    drawn, rows = draw_pairs(y, 60, 1), Rows(sp.csr_array(X) if sparse else X)
     pairs = PairList(drawn.i, drawn.j, rng.uniform(size=60))
-    return pair_problem(
-        Rows(sp.csr_array(X) if sparse else X), y, pairs, get_loss(loss), Ridge(0.05)
-    )
-
-
-@each("loss", RISKS_LOSSES)
-@each("sparse", [False, True])
-def test_objective_gradient_and_certificate_are_those_of_all_rows(loss: str, sparse: bool) -> None:
-    whole = few_pairs(loss, sparse)
+    whole = pair_problem(rows, y, pairs, loss, Ridge(0.05))
     near = whole.named_rows()
     assert near.n <= 120 < whole.n and near.n_pairs == whole.n_pairs
     for seed in range(5):
@@ -243,7 +227,6 @@ def test_objective_gradient_and_certificate_are_those_of_all_rows(loss: str, spa
         assert near.objective(w) == pytest.approx(whole.objective(w), rel=1e-12)
         pulls = [p.space.pull(p.sums(p.space.scores(w)).c) for p in (near, whole)]
         np.testing.assert_allclose(*pulls, rtol=1e-10, atol=1e-13)
-        one, other = (
-            Certificate.of(p, w, Minorant.from_scores(p, p.space.scores(w))) for p in (near, whole)
-        )
+        made = [(p, w, Minorant.from_scores(p, p.space.scores(w))) for p in (near, whole)]
+        one, other = (Certificate.of(*of) for of in made)
         assert one.gap == pytest.approx(other.gap, rel=1e-9)
