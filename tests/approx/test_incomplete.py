@@ -10,13 +10,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from aucert.approx import (
-    Adamax,
-    GradientDescent,
-    IncompleteROCSVM,
-    IncompleteSAUCSVM,
-    incomplete,
-)
+from aucert.approx import Adamax, GradientDescent, IncompleteROCSVM, IncompleteSAUCSVM, incomplete
 from aucert.approx.drawn_pairs import by_weight, draw_pairs
 from aucert.approx.incomplete import certificate_over_all
 from aucert.exact.api.solve import choose_solver, solve

@@ -122,24 +122,12 @@ def norm2(w: Numbers) -> Number:
     return sum(x * x for x in w)
 
 
-def primal_value(
-    X: Numbers,
-    pairs: Sequence[Pair],
-    loss: str,
-    lam: Number,
-    w: Numbers,
-) -> Number:
+def primal_value(X: Numbers, pairs: Sequence[Pair], loss: str, lam: Number, w: Numbers) -> Number:
     """Return F(w) of the linear problem of the rows X."""
     return lam * norm2(w) / 2 + sums(products(X, w), pairs, loss).value
 
 
-def dual_value(
-    X: Numbers,
-    pairs: Sequence[Pair],
-    loss: str,
-    lam: Number,
-    alpha: Numbers,
-) -> Number:
+def dual_value(X: Numbers, pairs: Sequence[Pair], loss: str, lam: Number, alpha: Numbers) -> Number:
     """Return sum c dual(alpha) - |sum c alpha (x_i - x_j)|^2 / (2 lam)."""
     gain = sum(c * loss_dual(loss, a) for (_, _, c), a in zip(pairs, alpha, strict=True))
     return gain - norm2(pulled(X, marginals(alpha, pairs, len(X)))) / (2 * lam)

@@ -157,9 +157,7 @@ def test_a_narrow_file_that_may_count_either_way_is_refused(command: Command) ->
     assert "svmlight" in command.refused("predict", "m/model.npz", "new.csv", "--zero-based", "yes")
 
 
-def test_weights_wider_than_a_file_that_may_count_either_way_are_refused(
-    command: Command,
-) -> None:
+def test_weights_wider_than_a_file_that_may_count_either_way_are_refused(command: Command) -> None:
     rows = np.c_[np.zeros(60), X[:, :2]]
     write_svmlight("data.svm", rows, 0)
     w = np.array([0.0, *solve(X[:, :2], Y, 0.01).w])
