@@ -4,8 +4,6 @@ pytest imports that file for its own bookkeeping. In a clone whose folder is nam
 would register it as `aucert`, and every later import would silently test the checkout.
 """
 
-from __future__ import annotations
-
 import gc
 import os
 import signal

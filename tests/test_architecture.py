@@ -3,8 +3,6 @@
 Every checker takes source text: the tests at the end plant a violation and see it caught.
 """
 
-from __future__ import annotations
-
 import ast
 import functools
 import graphlib

@@ -1,7 +1,5 @@
 """Loops over cases: all of them run, in two parts, and a failure names its case."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What is installed is what the repository holds, and the papers around the code agree with it."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import json
 import os

@@ -7,8 +7,6 @@ rest of the page, to the slow tests; `<!-- printed -->` says that a fence shows 
 it prints.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import re

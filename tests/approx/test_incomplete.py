@@ -1,7 +1,5 @@
 """Drawn pairs, Adamax on them, and the machines, in memory and over partitions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any

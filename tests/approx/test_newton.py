@@ -1,7 +1,5 @@
 """The truncated Newton method: its sums, its steps, what is printed, and the machines on it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

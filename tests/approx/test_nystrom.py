@@ -1,7 +1,5 @@
 """Nyström features: how landmarks are drawn, the map, its transformer, and the true kernel."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

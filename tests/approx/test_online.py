@@ -1,7 +1,5 @@
 """Online methods: SPAM, SOLAM, FSAUC, NSAUC and OAM by naive ones, and their certified gaps."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Sparse methods: hard thresholding, SHT-AUC, StoIHT, HSG-HT, and baselines of chosen features."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from typing import Any

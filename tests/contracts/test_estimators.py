@@ -1,7 +1,5 @@
 """All estimators: scikit-learn's own checks, progress, limits, a search, saving, streams."""
 
-from __future__ import annotations
-
 import inspect
 import warnings
 from contextlib import nullcontext

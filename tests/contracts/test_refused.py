@@ -1,7 +1,5 @@
 """What is refused, with a word of the message; what first-time users tripped over."""
 
-from __future__ import annotations
-
 import inspect
 import io
 import sys

@@ -1,7 +1,5 @@
 """Entries of docs/errata.md that no claim shows: what is printed next to what is right."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Public names explain themselves; formulas, links, tutorials and scripts of the docs work."""
 
-from __future__ import annotations
-
 import csv
 import inspect
 import itertools

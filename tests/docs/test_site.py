@@ -4,8 +4,6 @@ Where a Chromium is installed, it opens every page from the folder, on a desk an
 measures what it draws.
 """
 
-from __future__ import annotations
-
 import html
 import importlib.util
 import json

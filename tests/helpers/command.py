@@ -1,7 +1,5 @@
 """The command line in this process: what it prints, and what it ends with."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from typing import Any

@@ -1,7 +1,5 @@
 """Independent answers: any loss and penalty over listed pairs by Clarabel."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from typing import Any

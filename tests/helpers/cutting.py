@@ -1,7 +1,5 @@
 """Arrays in memory, cut into partitions before some of their rows, and rows that change."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Any
 

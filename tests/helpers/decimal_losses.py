@@ -1,7 +1,5 @@
 """Losses, means over pairs, tails and kernels by their definitions, to 60 digits."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from decimal import Context, Decimal
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """`pytest -p double_only`: numpy as where `long double` is `double`, as on ARM macOS."""
 
-from __future__ import annotations
-
 import numpy as np
 
 np.longdouble = np.float64  # before the library is loaded

@@ -5,8 +5,6 @@ that the minorant was made from, where it is tight, and at others. U is summed p
 fractions, or to 60 digits.
 """
 
-from __future__ import annotations
-
 import importlib
 import re
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """A property on many cases is one test that loops over them and names the case that failed."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -4,8 +4,6 @@ Nothing here is clever, and nothing is taken from the library's own sums. With `
 answers are exact; with `float` they are what a reader would write first.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Files as users have them, in the form that the ending of the name asks for."""
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Ordered pairs one by one: what every fast form must match."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 

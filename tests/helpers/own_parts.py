@@ -1,7 +1,5 @@
 """A loss, two penalties, a kernel and a solver, each written as a user would write it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """Pages of HTML as the tests look at them."""
 
-from __future__ import annotations
-
 from html.parser import HTMLParser
 
 VOID = {"area", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "wbr"}

@@ -1,7 +1,5 @@
 """The square loss over all pairs: from the pairs themselves, and in fractions."""
 
-from __future__ import annotations
-
 import itertools
 from fractions import Fraction
 

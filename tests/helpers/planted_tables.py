@@ -1,7 +1,5 @@
 """Two small tables of one experiment, of which a test decides what fails or stops."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Families of problems that hold every awkwardness we know of."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

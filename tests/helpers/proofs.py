@@ -1,7 +1,5 @@
 """What proof files are about, honest ones of every kind of pairs, and awkward data for them."""
 
-from __future__ import annotations
-
 import tempfile
 from dataclasses import dataclass
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Random problems for the best subset, with what makes them awkward."""
 
-from __future__ import annotations
-
 import numpy as np
 
 AWKWARD = (

@@ -1,7 +1,5 @@
 """Files and other people's formats: what is ambiguous is refused, and what is meant is read."""
 
-from __future__ import annotations
-
 import inspect
 import io
 import json

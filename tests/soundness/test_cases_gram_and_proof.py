@@ -1,7 +1,5 @@
 """Gram matrices rounded to float32, and the proof of a CSV: what users met with, as short tests."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

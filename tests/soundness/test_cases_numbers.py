@@ -1,7 +1,5 @@
 """Every number is true by itself; inputs that once made a false bound are right, or refused."""
 
-from __future__ import annotations
-
 import json
 import warnings
 from decimal import Decimal

@@ -7,8 +7,6 @@ two values are rounded outwards to twelve digits. So an interval is right even i
 whole of `aucert.exact`, were wrong.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import runpy

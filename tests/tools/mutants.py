@@ -15,8 +15,6 @@ soon as it is known, so that a run can be stopped and taken up again. Files with
 a fresh compiler cache, since a cached loop does not see that a loop it calls has changed.
 """
 
-from __future__ import annotations
-
 import argparse
 import ast
 import contextlib

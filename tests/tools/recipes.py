@@ -4,8 +4,6 @@ Rows are awkward on purpose, and the same everywhere: only `random.Random.random
 one stream that Python promises never to change, and numbers are rounded to a few decimals.
 """
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The tool that plants mutants: each is one change, the same each time, and is put back."""
 
-from __future__ import annotations
-
 import ast
 import runpy
 from pathlib import Path

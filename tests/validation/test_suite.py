@@ -1,7 +1,5 @@
 """Running claims: exit status, errors as rows, NaN, and which earlier verdicts are kept."""
 
-from __future__ import annotations
-
 import json
 import math
 import random

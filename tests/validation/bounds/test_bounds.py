@@ -3,8 +3,6 @@
 Bounds are never less than in exact arithmetic: 60 digits decide. They stand next to true errors.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The terms of an error budget: they add up, and each is what explicit pairs say."""
 
-from __future__ import annotations
-
 import functools
 from typing import Any
 

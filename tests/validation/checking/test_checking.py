@@ -1,7 +1,5 @@
 """`check_solver` and gap curves: wrong solvers are found out, gaps are proved, limits kept."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -1,7 +1,5 @@
 """Claims and effects: what is entered and recorded, how it is judged, what it rests on."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import math

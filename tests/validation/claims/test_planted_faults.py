@@ -4,8 +4,6 @@ By rule, something that the claim calls returns other numbers. By hand it makes 
 that is easily made, or a repair. Findings are turned by other numbers of their pages: test_effects.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import inspect
 import sys

@@ -1,7 +1,5 @@
 """How a command ends: bad input in one sentence, what `--out` may replace, options, memory."""
 
-from __future__ import annotations
-
 import errno
 import itertools
 import json

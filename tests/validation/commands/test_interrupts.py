@@ -1,7 +1,5 @@
 """Ctrl-C ends every command with status 130 at any moment; `solve` and `path` keep their best."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

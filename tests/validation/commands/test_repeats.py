@@ -1,7 +1,5 @@
 """The command repeats the function, in every kind of file; what it prints, writes and draws."""
 
-from __future__ import annotations
-
 import csv
 import json
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Data by name and the papers' files: fingerprints, generators, populations, printed numbers."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 import os

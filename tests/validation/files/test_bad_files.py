@@ -1,7 +1,5 @@
 """Files that are refused: one sentence that names the file, and what is wrong where."""
 
-from __future__ import annotations
-
 import datetime
 import os
 import pickle

@@ -1,7 +1,5 @@
 """Folders of Parquet files: read and solved as a table is, wherever the rows are cut."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What is read: tables in every format, columns, labels, vectors, models of other programs."""
 
-from __future__ import annotations
-
 import csv
 import decimal
 import json

@@ -1,7 +1,5 @@
 """The Coq proofs: what needs no Coq here, what needs it at the end, for a release."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from fractions import Fraction

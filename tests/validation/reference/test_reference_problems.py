@@ -1,7 +1,5 @@
 """The reference problems: the same everywhere, with optima that are proved and known otherwise."""
 
-from __future__ import annotations
-
 import json
 from fractions import Fraction
 from typing import Any

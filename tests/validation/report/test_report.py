@@ -1,7 +1,5 @@
 """The report holds every claim and needs nothing outside its file; pictures show their numbers."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Tables: what experiments compute, resuming, evidence, the limit, pages, and re-runs."""
 
-from __future__ import annotations
-
 import csv
 import dataclasses
 import hashlib
