@@ -37,8 +37,6 @@ X = RNG.normal(size=(60, 3))
 Y = X[:, 0] * X[:, 1] + 0.3 * RNG.normal(size=60) > 0
 FRESH = RNG.normal(size=(25, 3)) * 2
 
-# Landmarks
-
 
 @given(st.lists(st.integers(1, 200), min_size=1, max_size=6), st.data())
 def test_shares_add_up_and_are_as_near_to_proportion_as_they_can(sizes, data) -> None:
@@ -129,9 +127,6 @@ def test_a_seed_names_the_choice_of_different_rows(method: str) -> None:
     assert not np.array_equal(first, choose_landmarks(method, X, 8, KERNEL, Y, rng).rows)
     every = choose(method, count=60).rows  # as many as there are rows
     np.testing.assert_array_equal(np.unique(every, axis=0), np.unique(X, axis=0))
-
-
-# The map
 
 
 def naive(kernel: Kernel, A: np.ndarray, B: np.ndarray, Z: np.ndarray) -> np.ndarray:

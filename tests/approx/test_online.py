@@ -353,8 +353,6 @@ def test_fsauc_in_batches_goes_through_the_stages_of_one_call(kind, cuts) -> Non
     np.testing.assert_allclose(parts.coef_, whole.coef_, rtol=1e-9, atol=1e-12)
 
 
-# NSAUC: its walk over drawn pairs, its estimators, and its streams
-
 WALK_RNG = np.random.default_rng(0)
 WN = 500
 WY = np.arange(WN) % 5 == 0
@@ -522,8 +520,6 @@ def test_what_cannot_be_walked_is_refused_or_said_and_a_run_ends_early() -> None
     with pytest.raises(InputError, match='average="half"'):
         nsauc(average="half").partial_fit(SX, SY, classes=[0, 1])
 
-
-# OAM: the stream, and its estimator
 
 OAM_RNG = np.random.default_rng(0)
 ON = 300

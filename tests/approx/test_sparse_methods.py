@@ -91,8 +91,6 @@ def test_what_cannot_be_thresholded_is_refused() -> None:
             kth_largest(np.array(w), k)
 
 
-# SHT-AUC
-
 WEIGHTS = [None, np.arange(60) % 3 + 1.0]
 
 
@@ -298,8 +296,6 @@ def test_time_interruption_and_divergence_end_a_run_with_a_valid_point_and_advic
     assert model.stationarity_ == found.stationarity and model.n_iter_ == found.n_iter
 
 
-# StoIHT and HSG-HT
-
 X, POSITIVE = thin_rows()
 
 
@@ -393,8 +389,6 @@ def test_the_authors_batches_begin_anew_in_each_pass_and_stay_small() -> None:
     np.testing.assert_allclose(found.w, w, atol=1e-12)
     assert found.n_rows == 80
 
-
-# Baselines
 
 BX, BY = with_signal(n=200, mu=(2.0, 1.5, 1.2))
 

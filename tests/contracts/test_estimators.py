@@ -114,8 +114,6 @@ def test_what_defaults_leave_out_keeps_it(model: Any) -> None:
     keeps_the_contract(model)
 
 
-# What all of them owe their users
-
 RNG = np.random.default_rng(0)
 Y = np.arange(120) % 3 == 0
 X = RNG.normal(size=(120, 4)) + 0.8 * Y[:, None]
@@ -159,9 +157,6 @@ def test_a_random_state_gives_the_same_model_again(model: type, kind: type) -> N
 def test_rows_whose_squares_overflow_are_refused(model: type) -> None:
     with pytest.raises(InputError, match="overflow"):
         make(model).fit(X * 1e200, Y)  # in a kernel machine of all rows they are merely far apart
-
-
-# Streams.
 
 
 @each("model", STREAMS)
@@ -273,9 +268,6 @@ def test_bounds_of_a_loaded_model_are_as_saved_until_it_is_fitted_again(
         loaded.judge(exact.best_subset(X, Y, 1))
     loaded.judge(replace(exact.best_subset(X, Y, 2), lower=0.1))  # as of a stopped search
     assert not loaded.proved_ and loaded.lower_bound_ == 0.1
-
-
-# Pipelines.
 
 
 @each("chain", [rfauc, noam, nsolam, approx.linear_svm, approx.kernel_svm])

@@ -193,8 +193,6 @@ def test_parameters_that_do_not_go_together_are_refused() -> None:
     assert SHTAUC(k=1).fit(X, Y).score(X, Y) > 0.5
 
 
-# Parts called by themselves
-
 Call = Callable[[], object]
 SIX, PLUS = np.zeros(6), np.arange(6) < 3
 FOUR, DIED = np.arange(4.0), np.ones(4, dtype=bool)

@@ -45,8 +45,6 @@ def test_public_docstrings_name_every_argument(room: str) -> None:
             assert text and words <= {*re.findall(r"\w+", text)}, name
 
 
-# Formulas
-
 PLAIN = runpy.run_path(str(DOCS / "plain_formulas.py"))
 CODE = re.compile(r"^```(?!\{glossary).*?^```$|`[^`]*`", re.MULTILINE | re.DOTALL)
 DOLLARS = re.compile(r"\$\$(.+?)\$\$|(?<!\\)\$(?!\$)([^$]+?)\$", re.DOTALL)
@@ -103,9 +101,6 @@ def test_every_formula_is_read_whole() -> None:
     assert left == [] and {name[-3:] for name, _ in found} == {".md", ".py"}
 
 
-# Tutorials and links
-
-
 @pytest.mark.slow
 @each("script", TUTORIALS)
 def test_a_tutorial_runs_as_it_stands(script: Path, tmp_path: Path, monkeypatch) -> None:
@@ -150,9 +145,6 @@ def test_the_whole_idea_on_one_page_agrees_with_the_library() -> None:
         ours = solve(X, labels, lam).certificate
         assert primal - dual <= 1e-8 * primal
         assert dual <= ours.primal + 1e-12 and ours.dual <= primal + 1e-12
-
-
-# Scripts
 
 
 SCRIPTS = {

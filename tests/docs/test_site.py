@@ -182,8 +182,6 @@ def test_a_browser_draws_every_page_whole(whole_site: Path, width: int) -> None:
     assert scripts <= set(pages) and all(found[page]["formulas"] for page in scripts)
 
 
-# The site, built once for all tests: with the tutorials run only for a release
-
 MADE = shutil.ignore_patterns("_build", "_api", "_tutorials", "_results", "__pycache__")
 
 

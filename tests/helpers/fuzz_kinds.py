@@ -683,8 +683,6 @@ def order_faults(truth: LinearTruth, audit: Any, w: np.ndarray, tight: Solution)
     return wrong
 
 
-# Risks and their minorants at hard scores, penalties, ordered pairs, routes.
-
 SMOOTH = ("logistic", "smooth_hinge", "exponential")
 QUADRATIC = ("hinge", "squared_hinge", "square")
 
@@ -1183,8 +1181,6 @@ def on_other_routes(kind: Kind) -> Kind:
     routed.__name__ = kind.__name__
     return routed
 
-
-# Rows in partitions, with classes or with groups, folds and proof files.
 
 PARTED_SHAPES = (
     *("gaussian", "ties", "constant", "duplicates", "columns", "scale", "offset", "heavy"),

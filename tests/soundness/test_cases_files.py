@@ -27,9 +27,6 @@ def write_csv(path: str, rows: np.ndarray, header: str = "") -> None:
     Path(path).write_text("\n".join(lines) + "\n")
 
 
-# Tables of pyarrow
-
-
 PUBLIC = [getattr(room, name) for room in (aucert.exact, aucert.approx) for name in room.__all__]
 ESTIMATORS = [one for one in PUBLIC if inspect.isclass(one) and issubclass(one, BaseEstimator)]
 
@@ -60,9 +57,6 @@ def test_columns_of_pyarrow_have_names_of_their_own() -> None:
         ROCSVM().fit(pa.table([X[:, 0], X[:, 1]], names=["a", "a"]), Y)
 
 
-# Survival times and rates
-
-
 def test_uno_is_refused_where_the_censoring_is_not_known() -> None:
     train = np.array([2.0, 4, 6, 8, 10, 11, 15, 19]), np.array([0, 1, 0, 1, 0, 0, 0, 1])
     time, event = np.array([1.0, 23, 5, 27, 12, 40]), np.array([1, 1, 0, 1, 1, 0])
@@ -73,9 +67,6 @@ def test_uno_is_refused_where_the_censoring_is_not_known() -> None:
     assert 0 < uno_concordance(time, event, risk, tau=19, train=train).value < 1
     event[[1, 3]] = 0  # censored beyond it: no G is asked for
     assert 0 < uno_concordance(time, event, risk, train=train).value < 1
-
-
-# Events
 
 
 def test_events_are_read_as_labels_are(command: Command) -> None:
@@ -92,9 +83,6 @@ def test_events_are_read_as_labels_are(command: Command) -> None:
         assert words in command.refused(*asked)
     Path("t.csv").write_text("a,time,event\n1,2,yes\n2,3,0\n3,4,1\n")  # as features are
     assert command.json(*asked)["n"] == 3
-
-
-# svmlight
 
 
 def write_svmlight(path: str, rows: np.ndarray, base: int, qid: bool = False) -> None:
@@ -169,9 +157,6 @@ def test_weights_wider_than_a_file_that_may_count_either_way_are_refused(command
     assert command.json(*asked)["status"] == "certified"
 
 
-# Signs of other programs' weights
-
-
 def liblinear(labels: str, w: np.ndarray) -> str:
     head = f"solver_type L2R_L2LOSS_SVC\nnr_class 2\n{labels}nr_feature 3\nbias -1\nw\n"
     return head + "".join(f"{v:.17g} \n" for v in w)
@@ -233,9 +218,6 @@ def test_a_predicted_time_is_the_opposite_of_a_risk(command: Command) -> None:
         Path("m.json").write_text(json.dumps({"learner": learner}))
         asked = ("certify", "t.csv", "--weights", "m.json", "--time", "time", "--event", "event")
         assert command.json(*asked, "--lam", 0.01)["status"] == "certified"
-
-
-# Headers of numbers
 
 
 def test_a_header_of_places_is_a_header(command: Command) -> None:

@@ -60,8 +60,6 @@ def matrices(a: Approximation) -> tuple[np.ndarray, np.ndarray]:
     return truth.K, a.features @ a.features.T
 
 
-# Ingredients, and the bounds made of them.
-
 Table = list[list[Decimal]]
 FIXED = (0.05, 0.02, 0.03)  # delta, the gap of the dual point, that of the full problem
 
@@ -256,9 +254,6 @@ def test_of_a_singular_kernel_the_bound_is_undefined(kernel: Kernel) -> None:
     assert bound.total == np.inf and 1.0 < bound.at_least < np.inf
 
 
-# Theorem 4 as printed.
-
-
 @each("power", [1.5, 2.5])
 @each("p", [0.5, 1.0])
 @each("C", ["1/lam", "2/lam", "realised"])
@@ -294,9 +289,6 @@ def test_the_largest_count_of_a_row_is_rarely_above_its_bound() -> None:
         assert 2e12 * stats.poisson.sf(t, 2 * share) <= bound <= 0.1
         near, exact = printed.most_often(1e12, share * 1e12)
         assert near <= t <= near + 3 and exact <= 0.1
-
-
-# The steps of its proof, by loops over the pairs.
 
 
 def hinge(problem: Problem, scores: np.ndarray) -> float:
@@ -385,9 +377,6 @@ def test_eqs_18_19_20_21_by_hand() -> None:
         printed.DrawnPair(a, drawn, B, hat, tilde[:4])
 
 
-# Theorem 4'.
-
-
 def test_alternatives_are_those_of_the_part_and_tuning_divides_delta() -> None:
     a = made()
     for part, forms in (("I", {"fast", "slow"}), ("II", {"penalties", "lipschitz"})):
@@ -398,9 +387,6 @@ def test_alternatives_are_those_of_the_part_and_tuning_divides_delta() -> None:
         tuned = theorem4_prime(a, 1.0, 1000, part=part, delta=0.05, tuned_over=10)
         assert tuned.total == theorem4_prime(a, 1.0, 1000, part=part, delta=0.005).total
         assert any("10 settings" in note for note in tuned.notes)
-
-
-# True errors next to the bounds.
 
 
 def test_the_errors_are_those_of_problems_solved_one_by_one() -> None:
@@ -478,8 +464,6 @@ def refusals() -> list[tuple[Any, dict[str, Any], list[tuple[dict[str, Any], str
     ]  # fmt: skip
 
 
-# [SHT, Theorem 1, Theorem 2]: constants by enumeration, figures by hand, runs
-
 LOG = math.log(1000)
 
 
@@ -504,9 +488,6 @@ def best_single(blocks: list[RowAverage]) -> tuple[np.ndarray, np.ndarray, np.nd
     diagonal = np.diag(M.mean(axis=0))
     at = int((delta**2 / diagonal).argmax())
     return M, delta, delta[at] / diagonal[at] * np.eye(delta.size)[at]
-
-
-# Restricted curvature.
 
 
 @each("seed", seeds(12))
@@ -540,9 +521,6 @@ def test_the_bounds_of_rho_plus_are_attained() -> None:
     assert sht.largest_restricted(ones, 2) == pytest.approx(2.0)  # the trace
     sparse = np.eye(6) + 0.4 * (np.eye(6, k=1) + np.eye(6, k=-1))
     assert sht.largest_restricted(sparse, 2) == pytest.approx(1.4)  # a row
-
-
-# Theorem 1.
 
 
 @each(
@@ -599,9 +577,6 @@ def test_where_kappa_is_one_or_more_the_bound_is_infinite() -> None:
     assert printed.notes[0].endswith("holds") and printed.total == np.inf
     right = sht.sht_theorem1(*given, constants=constants, nu="lemma2")
     assert right.quantities["kappa"] < 1 and right.total < np.inf
-
-
-# Theorem 2: figures worked out by hand.
 
 
 def test_eqs_12_and_13_by_hand() -> None:

@@ -205,9 +205,6 @@ def test_bad_arguments_are_refused_in_one_sentence(name: str) -> None:
             call(**(given | change))
 
 
-# A fit may print, crash, change things, and never end.
-
-
 @pytest.mark.slow
 def test_the_next_problem_is_run_after_a_crash_or_a_timeout() -> None:
     def fit(X, y, lam):
@@ -401,8 +398,6 @@ def test_a_large_problem_and_much_output_fit_through_the_pipes() -> None:
     assert row.w is not None
     assert np.array_equal(row.w, row.problem.X.copy().sum(axis=0))
 
-
-# Anybody's solvers against time
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))

@@ -236,9 +236,6 @@ def test_what_is_no_effect_is_refused() -> None:
             Effect("a", *wrong)
 
 
-# Claims: what is entered, recorded and carried
-
-
 def planted_claim(name: str = "a-claim", **changes: Any) -> Claim:
     options: dict[str, Any] = {
         "paper": "ScalingUp",
@@ -337,9 +334,6 @@ def test_at_another_seed_the_verdict_is_the_recorded_one(entry: Claim) -> None:
     assert row.turned_by or entry.kind not in PAPER_KINDS or row.verdict == Verdict.NOT_TESTABLE
 
 
-# The judges.
-
-
 def test_limits_have_their_level_in_the_binomial_tail() -> None:
     assert judge.lower_limit(0, 100) == 0.0
     assert stats.binom.sf(39, 100, judge.lower_limit(40, 100)) == pytest.approx(judge.LEVEL)
@@ -410,9 +404,6 @@ def test_a_problem_that_is_not_solved_is_not_judged(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(experiment, "CuttingPlane", one_step)
     (row,) = suite.run(["norm-of-the-minimiser"]).rows
     assert row.verdict == "error" and "not solved" in str(row.measured)
-
-
-# Closed forms that claims rest on: the clusters and the two atoms that refute Theorem 4.
 
 
 def test_the_left_side_on_the_clusters_is_at_least_its_bound() -> None:

@@ -309,8 +309,6 @@ def test_a_result_is_printed_before_the_error_of_a_full_disk(
     assert not [path for path in Path().glob("full/*.*") if path.suffix != ".jsonl"]
 
 
-# What `--out` may replace, and what is there when something fails
-
 SOLVED = "solve linear:60 --lam 0.01 --out out"
 WRITTEN = {"weights.csv", "model.npz", "proof.npz", "data.npz", "solution.json"}
 
@@ -498,8 +496,6 @@ def test_every_command_has_help_and_takes_every_choice_of_every_option(
         said = capsys.readouterr()
         assert ended in (0, 2) and bool(said.out) == (ended == 0), (arguments, said)
 
-
-# Large files fit; without enough memory a command ends with one sentence
 
 LIMIT = 3 * 2**30  # bytes: the libraries alone take about one and a half GiB of addresses
 PEAK = """

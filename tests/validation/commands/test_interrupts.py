@@ -159,8 +159,6 @@ def test_what_need_not_be_loaded_is_not(code: str, names: str, tmp_path: Path) -
     assert "--json" not in code or json.loads("\n".join(said))["status"] == "certified"
 
 
-# In between.
-
 SECONDS = 15.0
 """For the end: a second or two, more where others use the processors."""
 
@@ -312,9 +310,6 @@ def test_solve_that_is_interrupted_ends_with_130_and_keeps_its_best_point(
     calls.clear()
     status, out, _ = command.run("path linear:200 --n-lams 3 --method cutting-plane")
     assert status == 130 and "You stopped it: smaller lam are missing." in out
-
-
-# Past solvers, compiled code and searches over parameters.
 
 
 def interrupt() -> None:

@@ -313,8 +313,6 @@ def test_a_proof_that_is_refused_leaves_the_solution_and_says_why(
     assert "no proof of these numbers" in command.notes
 
 
-# Paths and their folds.
-
 PATH_RNG = np.random.default_rng(0)
 PATH_Y = PATH_RNG.random(1200) < 0.3
 PATH_X = np.round(PATH_RNG.normal(size=(1200, 2)) + 0.8 * PATH_Y[:, None], 2)
@@ -368,8 +366,6 @@ def test_ordered_pairs_have_a_path_and_folds(table: Command) -> None:
         assert 0.4 < stated["cv"]["mean_auc"][0] <= 1
     assert "The time ran out" in table(f"path rows.csv {ASKED} --max-time 1e-9")
 
-
-# `bench`, `check-solver` and `plot`
 
 MINE = """
 import os

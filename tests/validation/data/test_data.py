@@ -176,8 +176,6 @@ def test_impossible_requests_are_refused_in_one_sentence(call, words: str) -> No
         call()
 
 
-# What the papers print, and their npz files
-
 # Rows of each class, from the papers where they print them, else from the files' description.
 COUNTS = """skin 50859 194198, bank 4640 36548, accelerometer 571 31420, usps 5427 3871,
 connect-4 50922 16635, magic04 12332 6688, spambase 2788 1813, ijcnn1 128126 13565,

@@ -174,9 +174,6 @@ def test_a_file_that_changes_between_passes_is_noticed(tmp_path: Path) -> None:
         solve(rows, None, 0.1)
 
 
-# `aucert solve` and `aucert certify`
-
-
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Rows with classes and weights, and in order of 60 queries, in a folder and in one file."""

@@ -215,9 +215,6 @@ def test_a_saved_row_index_with_a_name_is_told() -> None:
     assert row_counters(X, names) == []
 
 
-# Labels
-
-
 def column(*texts: str) -> Labels:
     return Labels.of(texts, "f")
 
@@ -250,8 +247,6 @@ def test_labels_of_text_and_of_arrays() -> None:
     with pytest.raises(InputError, match="labels must be numbers or text"):
         Labels.of(np.array([None, 1], dtype=object), "f")
 
-
-# Vectors of weights and scores, models of other programs, and what is written
 
 W = np.array([1.5, -2.0, 1e-300])
 TEXTS = [
@@ -306,9 +301,6 @@ def test_json_is_plain_and_nothing_is_half_written(tmp_path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert text.endswith("}\n") and "é" in text
     assert json.loads(text) == {"gap": 1e-9, "n": 3, "w": [1, 2], "é": [None], "path": "x"}
-
-
-# Models of other programs
 
 
 def read_model(path: Path, text: str, n_features: int = 3) -> LinearModel:

@@ -142,8 +142,6 @@ def test_the_counterexample_to_theorem_4_runs_as_printed() -> None:
     assert meant.sides()[:2] == pytest.approx((float(left), float(right)), abs=5e-4)
 
 
-# Pictures
-
 DATA = load("linear:120", seed=3)
 LAM = 1e-2
 

@@ -76,9 +76,6 @@ def paired_tests(name: str, found: Results) -> Any:
     return of_page("", "", tables()[name].render(found)).tests
 
 
-# Candidates that cannot win are left, and the winner is that of the whole grid.
-
-
 def test_the_winner_is_that_of_all_folds_of_all_candidates() -> None:
     for seed in seeds(40):
         rng = np.random.default_rng(seed)
@@ -101,9 +98,6 @@ def test_the_winner_is_that_of_all_folds_of_all_candidates() -> None:
     assert (2, 2) in asked  # 98.3 at best after one fold: it could have won
 
 
-# ScalingUp
-
-
 def test_the_optimum_is_below_the_incomplete_fit_on_the_linear_model() -> None:
     cut = {"training rows": [400], "test rows": 2000, "grid of lam": [1e-2]}
     found = run_part(tiny(EXPERIMENTS["scaling-up-table-1"], **cut), "n=400,rep=0")
@@ -123,8 +117,6 @@ def test_nystrom_and_whole_kernel_agree_on_the_radial_model() -> None:
     assert abs(found["full_nystrom_auc"] - found["full_kernel_auc"]) < 0.1
     assert found["full_nystrom_excess"] <= 1e-5
 
-
-# Nonlinear
 
 FEW = {
     "training rows, at most": 300,
@@ -152,8 +144,6 @@ def test_every_batch_method_is_certified_and_shares_its_split(tmp_path: Path) ->
     rows = [nonlinear.split(one)[0].X for one in jobs]
     assert (rows[0] == rows[1]).all() and (rows[0] != rows[2]).any()
 
-
-# SAUC
 
 SMALL = {"splits into halves": 1, "neighbours k": 5, "folds": 2}
 SMALL |= {"grid of C": [1.0, 10.0], "grid of lambda": [1.0], "grid of sigma": [2.0]}
@@ -234,8 +224,6 @@ def test_a_split_is_run_shared_and_its_exact_machine_proved(tae: Path) -> None:
     assert (one.rule, raw.rule) == ("anchor", "union")
     assert raw.train.X.shape == one.train.X.shape and not np.allclose(raw.train.X, one.train.X)
 
-
-# SHT
 
 SPEND: dict[str, Any] = {"k": [3, 6], "blocks": [1, 4], "tau of HSG-HT": [1, 20], "epochs": 10}
 SPEND |= {"beta": [1e-3], "xi": [1], "R": [1], "eta of FSAUC": [0.1], "passes": 5}
@@ -348,8 +336,6 @@ def test_a_simulated_fold_is_run_and_convergence_notes_both_steps(monkeypatch) -
     # at r = 1/2 the published step is five times the common one: more descent
     assert found[f"last {sht.PUBLISHED}"] < found[f"last {sht.COMMON}"] < 1
 
-
-# Running: what is finished is used, what fails is said
 
 TABLES = tables()
 
@@ -518,9 +504,6 @@ def test_faults_of_experiments() -> None:
         Part("../up", {})
 
 
-# The command and its pages
-
-
 def test_what_has_no_data_is_listed_and_said(command: Command, monkeypatch) -> None:
     listed = command.json("reproduce --list")["tables"]
     assert [table["name"] for table in listed] == list(TABLES)
@@ -597,8 +580,6 @@ def test_every_table_has_a_page_without_any_result_and_a_few_parts_decide_nothin
     assert "- a.npz: `11`\n- b.npz: `22`" in markdown(page)
     assert page.as_json()["data_sha256"] == {"a": "11", "b": "22"}
 
-
-# Evidence is run again
 
 PAPERS = ("ScalingUp", "SAUC", "SHT", "Nonlinear")
 ONE = {"auc": 0.5, "seconds": 1.0, "s, SVM": 2.0, "curve": [1.0, 2.0], "n": 3, "name": "a"}
