@@ -145,7 +145,6 @@ RNG = np.random.default_rng(0)
 Y = (np.arange(90) % 3 == 0).astype(int)
 X = RNG.normal(size=(90, 3)) + 0.8 * Y[:, None]
 
-
 WRONG: list[tuple[str, Callable[[], object]]] = [
     ("with replacement", lambda: draw_pairs(POSITIVE, 2, 0, replace=False, weight=np.ones(5))),
     ("positive weight", lambda: draw_pairs(POSITIVE, 2, 0, weight=np.array([0.0, 1, 0, 1, 1]))),

@@ -24,9 +24,7 @@ DOCS = ROOT / "docs"
 TUTORIALS = sorted((DOCS / "tutorials").glob("[0-9]*.py"))
 ROOMS = ("exact", "approx", "validation")
 
-
 PAGES = SimpleNamespace(**runpy.run_path(str(ROOT / "docs" / "site_pages.py")))
-
 
 # Their arguments are those of another name, which their docstrings give.
 LIKE_ANOTHER = set(

@@ -84,7 +84,6 @@ def mirrored(draws: Draws) -> Made:
 
 
 def integers(n: int, n_pos: int, d: int, k: int) -> Callable[[Draws], Made]:
-
     def make(draws: Draws) -> Made:
         y, X = draws.labels(n, n_pos), draws.integers(n, d, k)
         lifted = np.array([draws.below(3) == 0 for _ in range(n)])

@@ -344,7 +344,6 @@ def test_eqs_18_19_20_21_by_hand() -> None:
     N, E2 = np.bincount(np.r_[pairs.i, pairs.j]).max(), np.linalg.norm(K - near, 2)
     change = np.sqrt((hat - tilde) @ K @ (hat - tilde))
     lengths = np.linalg.norm(hat) + np.linalg.norm(tilde)
-
     at_hat, at_tilde = hinge(drawn, K @ hat), hinge(drawn, near @ tilde)
     size = n * change + np.sqrt(n) * E2 * np.linalg.norm(tilde)
     assert printed.eq_18(pair).left == pytest.approx(abs(at_hat - at_tilde))
@@ -361,10 +360,8 @@ def test_eqs_18_19_20_21_by_hand() -> None:
     penalty = lam / 2 * (tilde @ (K - near) @ tilde - hat @ (K - near) @ hat)
     assert first.corrected == pytest.approx(sums + penalty)
     assert last.right == pytest.approx(N * E2 * np.sqrt(n) / B * lengths)
-
     assert printed.eq_19(pair).left == pytest.approx(lam / 2 * change**2)
     assert printed.eq_19(pair).right == first.left and printed.eq_19(pair).holds
-
     root = np.sqrt(2 * N * E2 * np.sqrt(n) / (B * lam))
     assert printed.eq_21(pair).left == pytest.approx(change)
     assert (

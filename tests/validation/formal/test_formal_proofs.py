@@ -134,16 +134,13 @@ def test_all_proofs_hold_and_all_planted_statements_are_refused(tmp_path: Path) 
     lines: list[str] = []
     assert check.run_all(tmp_path, lines.append) == len(stated())
     assert sum(": refused, line" in line for line in lines) == len(planted())
-
     changed = vectors()[:1]
     changed[0]["found"]["missing"] += 1
     assert check.compile_file(tmp_path, "Changed", coq_text(changed)).returncode != 0
-
     cheat = "Axiom cheat : False.\nTheorem one : 1 = 2.\nProof. destruct cheat. Qed."
     assert check.compile_file(tmp_path, "Cheat", cheat).returncode == 0
     (axiom,) = check.axioms_of(["Cheat.one"], tmp_path)["Cheat.one"]
     assert axiom.endswith("cheat") and axiom not in check.ALLOWED
-
     losses = next(source for source in sources() if source.name == "Losses")
     true = Planted("Losses", "dual_hinge", "0 <= alpha <= 1", "0 <= alpha <= 1 ", "true")
     with pytest.raises(check.Refused, match="accepts a false statement"):
