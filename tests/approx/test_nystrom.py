@@ -10,17 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aucert.approx import Nystrom, against_true_kernel, leverage_scores, nystrom, nystrom_map
+from aucert.approx import landmarks as ways
 from aucert.approx.bandwidth import READINGS, gamma_mean_distance
-from aucert.approx.landmarks import (
-    LANDMARKS,
-    Landmarks,
-    choose_landmarks,
-    draw_by_class,
-    draw_by_leverage,
-    draw_by_pivots,
-    kmeans,
-    shares,
-)
+from aucert.approx.landmarks import LANDMARKS, Landmarks, choose_landmarks, draw_by_pivots, kmeans
 from aucert.approx.nystrom import drawn_rows
 from aucert.exact import HINGE, AllPairs, Gram, InputError, Problem, Ridge, Rows, pair_problem
 from aucert.exact.spaces.kernels import Gaussian, Kernel, Laplacian, Linear
@@ -41,7 +33,7 @@ FRESH = RNG.normal(size=(25, 3)) * 2
 @given(st.lists(st.integers(1, 200), min_size=1, max_size=6), st.data())
 def test_shares_add_up_and_are_as_near_to_proportion_as_they_can(sizes, data) -> None:
     total = data.draw(st.integers(len(sizes), sum(sizes)))
-    counts = shares(np.array(sizes), total)
+    counts = ways.shares(np.array(sizes), total)
     quota = total * np.array(sizes) / sum(sizes)
     assert counts.sum() == total
     assert (counts >= 1).all() and (counts <= sizes).all()
@@ -108,7 +100,7 @@ def test_the_first_draw_follows_the_scores() -> None:
     scores = leverage_scores(X[:6], KERNEL, 0.05)
     rng, count = np.random.default_rng(2), np.zeros(6)
     for _ in range(6000):
-        count[draw_by_leverage(X[:6], 1, KERNEL, rng, ridge=0.05)[0]] += 1
+        count[ways.draw_by_leverage(X[:6], 1, KERNEL, rng, ridge=0.05)[0]] += 1
     share = scores / scores.sum()
     assert np.abs(count / 6000 - share).max() < 4 * np.sqrt(share.max() / 6000)
 
@@ -223,8 +215,8 @@ WRONG: list[tuple[str, Callable[[], Any]]] = [
     ("whole number", lambda: choose_landmarks("pivoted", X, 2.5, KERNEL, Y)),  # type: ignore[arg-type]
     ("whole number", lambda: choose("uniform", count=0)),
     ("row 3, column 1", lambda: choose("uniform", HOLED)),
-    ("each of the 2 classes", lambda: draw_by_class(X, 1, Y)),
-    ("labels of shape", lambda: draw_by_class(X, 3, Y[:5])),
+    ("each of the 2 classes", lambda: ways.draw_by_class(X, 1, Y)),
+    ("labels of shape", lambda: ways.draw_by_class(X, 3, Y[:5])),
     ("requires y", lambda: choose_landmarks("stratified", X, 3, KERNEL)),
     ("zero on every row", lambda: draw_by_pivots(np.zeros((4, 2)), 2, Linear())),
     ("one of uniform", lambda: choose_landmarks("grid", X, 3, KERNEL)),

@@ -11,19 +11,9 @@ from scipy.stats import chisquare
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from aucert.approx import oam
+from aucert.approx import nsauc, oam
 from aucert.approx.fsauc import FSAUC, MultiStageSaddle, StageWalk, count_stages
-from aucert.approx.nsauc import (
-    LOOKS,
-    NSAUC,
-    NSVMSGD2,
-    PairSGD,
-    Schedule,
-    Walk,
-    mean_square_size,
-    random_pairs,
-    starting_time,
-)
+from aucert.approx.nsauc import NSAUC, PairSGD, Schedule, Walk, random_pairs, starting_time
 from aucert.approx.nystrom import Nystrom
 from aucert.approx.oam import OAM, UPDATES, OnlineAUC
 from aucert.approx.online import from_rows
@@ -427,7 +417,7 @@ def test_the_average_comes_within_a_thousandth_of_the_optimum_and_its_gap_holds(
         assert held.dual <= best.primal and held.gap >= held.primal - best.primal
     assert best.dual <= held.primal <= best.dual * (1 + 1e-3)
     assert lines[1:] == found.history
-    looks = [400 * WN * (k + 1) // LOOKS for k in range(LOOKS)]
+    looks = [400 * WN * (k + 1) // nsauc.LOOKS for k in range(nsauc.LOOKS)]
     assert [line.n_iter for line in lines[1:]] == looks
     assert lines[-1].primal == pytest.approx(held.primal, rel=1e-12)
     assert lines[-1].dual == pytest.approx(held.dual, rel=1e-9)
@@ -457,7 +447,7 @@ def test_rules_for_the_start_know_the_spread_of_the_rows() -> None:
     assert starting_time("scaled", 1e-4, 0.0) == pytest.approx(1e4)
     assert starting_time(7, 1e-4) == 7.0
     for rows in (RAW, sp.csr_matrix(RAW)):
-        assert mean_square_size(Rows(rows)) == pytest.approx(RAW.var(axis=0).sum(), rel=1e-12)
+        assert nsauc.mean_square_size(Rows(rows)) == pytest.approx(RAW.var(axis=0).sum(), rel=1e-12)
 
 
 SN = 240
@@ -465,7 +455,7 @@ SY = (np.arange(SN) % 4 == 0).astype(int)
 SX = np.random.default_rng(0).normal(size=(SN, 3)) + 0.8 * SY[:, None]
 
 
-def nsauc(**parameters) -> NSAUC:
+def walked(**parameters) -> NSAUC:
     given = {"lam": 0.01, "gamma": 0.3, "n_landmarks": 20, "max_epochs": 20, "random_state": 0}
     return NSAUC(**{**given, "tol": 0.0, **parameters})
 
@@ -474,25 +464,25 @@ def test_nsauc_is_the_method_on_the_nystrom_features() -> None:
     features = Nystrom(gamma=0.3, n_landmarks=20, landmarks="kmeans", random_state=0)
     task = linear_problem(features.fit_transform(SX), SY, 0.01)
     for average in ("all", "half"):
-        model = nsauc(average=average).fit(SX, SY)
+        model = walked(average=average).fit(SX, SY)
         found = PairSGD(20, average=average, seed=0).solve(task)
         np.testing.assert_allclose(model.coef_[0], found.w, rtol=1e-10)
         assert model.certificate_ == found.certificate and model.n_iter_ == 20 * SN
     given = {"gamma": 0.3, "n_landmarks": 20, "max_epochs": 20, "tol": 0.0, "random_state": 0}
-    last = NSVMSGD2(0.01, **given).fit(SX, SY)
+    last = nsauc.NSVMSGD2(0.01, **given).fit(SX, SY)
     plain = PairSGD(20, average="none", seed=0).solve(task)
     np.testing.assert_allclose(last.coef_[0], plain.w, rtol=1e-10)
     with pytest.raises(InputError, match="average must be one of all, half"):
-        nsauc(average="none").fit(SX, SY)
+        walked(average="none").fit(SX, SY)
 
 
 def test_a_batch_makes_its_steps_from_where_the_last_one_ended() -> None:
-    model, walk, t0 = nsauc(), Walk.of(np.zeros(20)), 0.0
+    model, walk, t0 = walked(), Walk.of(np.zeros(20)), 0.0
     for part in (slice(0, 100), slice(100, SN)):
         model.partial_fit(SX[part], SY[part], classes=[0, 1])
         features = model.nystrom_.transform(SX[part])
         task = linear_problem(features, SY[part], 0.01)
-        t0 = t0 or starting_time("scaled", 0.01, mean_square_size(Rows(features)))
+        t0 = t0 or starting_time("scaled", 0.01, nsauc.mean_square_size(Rows(features)))
         pairs = random_pairs(task, SY[part].size, np.random.default_rng([0, walk.t]))
         PairSGD().advance(walk, features, pairs, 0.01, t0)
         np.testing.assert_allclose(model.coef_[0], walk.mean, rtol=1e-9)
@@ -507,18 +497,18 @@ def test_what_cannot_be_walked_is_refused_or_said_and_a_run_ends_early() -> None
     found = PairSGD(50).solve(problem(1e-2), callback=stop)
     assert found.status == Status.INTERRUPTED and found.n_iter == 3 * WN
     assert found.certificate.primal < 1
-    model = nsauc(max_epochs=5000, tol=0.05).fit(SX, SY)
+    model = walked(max_epochs=5000, tol=0.05).fit(SX, SY)
     assert model.status_ == Status.CERTIFIED and model.certificate_.reaches(0.05)
     assert model.n_iter_ < 5000 * SN
     with pytest.warns(ConvergenceWarning, match=r"number of steps is 4\.8e-03, below 1"):
-        nsauc(lam=1e-6).fit(SX, SY)
+        walked(lam=1e-6).fit(SX, SY)
     with pytest.raises(InputError, match="no averaged point"):
         PairSGD(1, askip=501).solve(problem(1e-2))
     squared = pair_problem(Rows(WX), WY, AllPairs(), SQUARED_HINGE, Ridge(1e-2))
     with pytest.raises(InputError, match="needs the hinge and rows"):
         PairSGD().solve(squared)
     with pytest.raises(InputError, match='average="half"'):
-        nsauc(average="half").partial_fit(SX, SY, classes=[0, 1])
+        walked(average="half").partial_fit(SX, SY, classes=[0, 1])
 
 
 OAM_RNG = np.random.default_rng(0)

@@ -19,27 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 from aucert import approx, exact
-from aucert.approx import (
-    FSAUC,
-    NBAUC,
-    NSAUC,
-    NSVMSGD2,
-    OAM,
-    SHTAUC,
-    SOLAM,
-    SPAM,
-    IncompleteROCSVM,
-    IncompleteSAUCSVM,
-    Nystrom,
-    RankSVM,
-    SubsampledRankSVM,
-    incomplete_sauc,
-    load_model,
-    noam,
-    nsolam,
-    rfauc,
-    save_model,
-)
+from aucert.approx import FSAUC, NSAUC, OAM, SHTAUC, SOLAM, SPAM, Nystrom, load_model, save_model
 from aucert.approx.landmarks import LANDMARKS
 from aucert.exact import ROCSVM, ROCSVMCV, SAUCSVM, RankingSVM, SurvivalSVM, SurvivalSVMCV
 from aucert.exact.errors import InputError
@@ -49,11 +29,11 @@ from aucert.exact.spaces.kernels import Gaussian
 from loops import each
 
 DEFAULTS = [ROCSVM]
-SLOW = [SHTAUC, NBAUC, OAM, ROCSVMCV, SurvivalSVM]
+SLOW = [SHTAUC, approx.NBAUC, OAM, ROCSVMCV, SurvivalSVM]
 RELEASE = [
-    *(SAUCSVM, ROCSVMCV, RankingSVM, SurvivalSVMCV, IncompleteROCSVM, IncompleteSAUCSVM, RankSVM),
-    SubsampledRankSVM,
-    *(NSAUC, NSVMSGD2, SPAM, SOLAM, FSAUC, Nystrom),
+    *(SAUCSVM, ROCSVMCV, RankingSVM, SurvivalSVMCV, NSAUC, SPAM, SOLAM, FSAUC, Nystrom),
+    *(approx.IncompleteROCSVM, approx.IncompleteSAUCSVM, approx.RankSVM, approx.NSVMSGD2),
+    approx.SubsampledRankSVM,
 ]
 # Defaults leave these paths out. Some checks compare weights to 1e-7: hence the tolerance.
 VARIANTS = [
@@ -64,7 +44,7 @@ VARIANTS = [
     ROCSVM(lam=1.0, fpr_max=0.5),
     SAUCSVM(lam=1.0, kernel="rbf"),
     SHTAUC(k=2, mode="authors", step=0.1),
-    NBAUC(landmarks="uniform", n_landmarks=7),
+    approx.NBAUC(landmarks="uniform", n_landmarks=7),
     SPAM(l1=0.0, average=True),
     OAM(update="gradient", average=True),
     NSAUC(landmarks="leverage"),
@@ -120,21 +100,21 @@ X = RNG.normal(size=(120, 4)) + 0.8 * Y[:, None]
 FRESH = RNG.normal(size=(15, 4))
 SEARCHED = {
     SPAM: {"l1": [0.0, 1e-2]},
-    IncompleteROCSVM: {"lam": [0.05, 0.5]},
-    IncompleteSAUCSVM: {"structure": [0.0, 5.0]},
-    NBAUC: {"lam": [1e-2, 1e-1]},
+    approx.IncompleteROCSVM: {"lam": [0.05, 0.5]},
+    approx.IncompleteSAUCSVM: {"structure": [0.0, 5.0]},
+    approx.NBAUC: {"lam": [1e-2, 1e-1]},
     NSAUC: {"lam": [1e-2, 1e-1]},
     OAM: {"C": [1e-3, 1e-2]},
-    NSVMSGD2: {"lam": [1e-2, 1e-1]},
-    RankSVM: {"lam": [1e-2, 1e-1]},
+    approx.NSVMSGD2: {"lam": [1e-2, 1e-1]},
+    approx.RankSVM: {"lam": [1e-2, 1e-1]},
     SHTAUC: {"k": [1, 3]},
     SOLAM: {"radius": [0.3, 3.0]},
     FSAUC: {"radius": [0.3, 3.0]},
-    SubsampledRankSVM: {"lam": [1e-2, 1e-1]},
+    approx.SubsampledRankSVM: {"lam": [1e-2, 1e-1]},
 }
 FAST = {"max_epochs": 20, "n_landmarks": 10, "max_passes": 3, "max_rows": 60}
-STREAMS = [NSAUC, NSVMSGD2, OAM, FSAUC, SPAM, SOLAM]  # by default the first and the last
-DRAWING = [m for m in SEARCHED if m not in (RankSVM, SHTAUC, SubsampledRankSVM)]
+STREAMS = [NSAUC, approx.NSVMSGD2, OAM, FSAUC, SPAM, SOLAM]  # by default the first and the last
+DRAWING = [m for m in SEARCHED if m not in (approx.RankSVM, SHTAUC, approx.SubsampledRankSVM)]
 
 
 def make(model: type, **parameters: Any):
@@ -153,7 +133,7 @@ def test_a_random_state_gives_the_same_model_again(model: type, kind: type) -> N
     assert not np.array_equal(one, other)
 
 
-@each("model", [m for m in SEARCHED if m is not SubsampledRankSVM], ids=lambda m: m.__name__)
+@each("model", [m for m in SEARCHED if m is not approx.SubsampledRankSVM], ids=lambda m: m.__name__)
 def test_rows_whose_squares_overflow_are_refused(model: type) -> None:
     with pytest.raises(InputError, match="overflow"):
         make(model).fit(X * 1e200, Y)  # in a kernel machine of all rows they are merely far apart
@@ -172,7 +152,7 @@ def test_a_stream_goes_on_with_more_rows_and_its_seed_names_it(model: type) -> N
         return fresh.decision_function(FRESH)
 
     np.testing.assert_array_equal(stream(1), stream(1))
-    if model in (NSAUC, NSVMSGD2, OAM):  # the others step on each row in its order
+    if model in (NSAUC, approx.NSVMSGD2, OAM):  # the others step on each row in its order
         assert not np.array_equal(stream(1), stream(2))
 
 
@@ -208,8 +188,8 @@ def test_a_batch_that_does_not_fit_is_refused_and_changes_nothing(model: type) -
 
 SAVED = [
     *(make(model) for model in SEARCHED),
-    NBAUC(kernel="laplacian", landmarks="leverage", n_landmarks=10, random_state=0),
-    *(rfauc(seed=0), noam(seed=0), nsolam(seed=0)),
+    approx.NBAUC(kernel="laplacian", landmarks="leverage", n_landmarks=10, random_state=0),
+    *(approx.rfauc(seed=0), approx.noam(seed=0), approx.nsolam(seed=0)),
     make_pipeline(StandardScaler(), Nystrom(n_landmarks=9, random_state=0), ROCSVM()),
 ]
 
@@ -270,7 +250,7 @@ def test_bounds_of_a_loaded_model_are_as_saved_until_it_is_fitted_again(
     assert not loaded.proved_ and loaded.lower_bound_ == 0.1
 
 
-@each("chain", [rfauc, noam, nsolam, approx.linear_svm, approx.kernel_svm])
+@each("chain", [approx.rfauc, approx.noam, approx.nsolam, approx.linear_svm, approx.kernel_svm])
 def test_the_pipelines_rank_with_their_defaults(chain) -> None:
     model = chain(seed=0) if "seed" in inspect.signature(chain).parameters else chain()
     assert isinstance(model, Pipeline) and model.fit(X, Y).score(X, Y) > 0.7
@@ -278,18 +258,18 @@ def test_the_pipelines_rank_with_their_defaults(chain) -> None:
 
 @each("gamma", [None, 0.2])
 def test_the_random_features_mean_our_gaussian(gamma: float | None) -> None:
-    features = rfauc(gamma=gamma, n_features=4000, seed=0)[:-1].fit(X[:40]).transform(X[:40])
+    features = approx.rfauc(gamma=gamma, n_features=4000, seed=0)[:-1].fit(X[:40]).transform(X[:40])
     rows = StandardScaler().fit_transform(X[:40])
     wanted = Gaussian(gamma or 1 / 4)(rows, rows)
     assert np.abs(features @ features.T - wanted).max() < 5 / np.sqrt(4000)
 
 
 CHAINS = [
-    (noam(0.05, 0.3, 15, "gradient", 20, seed=2), OAM(0.05, update="gradient", n_buffer=20)),
-    (nsolam(0.3, 0.3, 15, 0.2, 3, seed=2), SOLAM(0.3, step=0.2, max_passes=3)),
+    (approx.noam(0.05, 0.3, 15, "gradient", 20, seed=2), OAM(0.05, update="gradient", n_buffer=20)),
+    (approx.nsolam(0.3, 0.3, 15, 0.2, 3, seed=2), SOLAM(0.3, step=0.2, max_passes=3)),
     (
-        incomplete_sauc(0.01, 2.0, gamma=0.3, n_landmarks=15, n_pairs=300, seed=2),
-        IncompleteSAUCSVM(0.01, 2.0, n_pairs=300),
+        approx.incomplete_sauc(0.01, 2.0, gamma=0.3, n_landmarks=15, n_pairs=300, seed=2),
+        approx.IncompleteSAUCSVM(0.01, 2.0, n_pairs=300),
     ),
 ]
 
@@ -312,7 +292,7 @@ def test_it_can_be_searched_over_and_sparse_rows_give_the_dense_scores(model: ty
     dense, sparse = make(model).fit(thin, Y), make(model).fit(sp.csr_matrix(thin), Y)
     one, other = dense.decision_function(thin), sparse.decision_function(sp.csr_matrix(thin))
     # A descent that is stopped early ends elsewhere after a rounding.
-    loose = 0.05 if isinstance(dense, IncompleteROCSVM) else 1e-5
+    loose = 0.05 if isinstance(dense, approx.IncompleteROCSVM) else 1e-5
     np.testing.assert_allclose(other, one, atol=loose * np.ptp(one))
 
 

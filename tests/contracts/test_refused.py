@@ -5,6 +5,7 @@ import io
 import sys
 from ast import literal_eval
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -15,64 +16,9 @@ import pytest
 from rich.progress import Progress
 from sklearn.base import clone
 
-from aucert import approx
-from aucert.approx import (
-    FSAUC,
-    NBAUC,
-    NSAUC,
-    OAM,
-    SHTAUC,
-    SOLAM,
-    SPAM,
-    Adamax,
-    IncompleteROCSVM,
-    IncompleteSAUCSVM,
-    Nystrom,
-    SubsampledRankSVM,
-    kernel_svm,
-    linear_svm,
-    noam,
-    nsolam,
-    rfauc,
-)
-from aucert.approx.logistic_thresholding import hsg_ht, stoiht
-from aucert.approx.newton.truncated_newton import TruncatedNewton
-from aucert.approx.sht import StochasticHardThresholding
-from aucert.exact import (
-    ROCSVM,
-    ROCSVMCV,
-    SAUCSVM,
-    AllPairs,
-    ElasticNet,
-    Gram,
-    GroupedRows,
-    GroupLasso,
-    OrderedPairs,
-    PartitionedRows,
-    Problem,
-    Ridge,
-    Rows,
-    Sign,
-    StreamedRows,
-    SurvivalSVM,
-    TooLargeError,
-    concordance,
-    concordance_index,
-    exact_certificate,
-    lam_from_C,
-    linear_problem,
-    pair_problem,
-    partial_auc,
-    solve,
-    survival_pairs,
-)
-from aucert.exact.errors import InputError
-from aucert.exact.estimators.thresholds import (
-    RULES,
-    get_rule,
-    threshold_for_sensitivity,
-    threshold_for_specificity,
-)
+from aucert import approx, exact
+from aucert.exact import AllPairs, InputError, OrderedPairs, Ridge, Sign, linear_problem
+from aucert.exact.estimators import thresholds
 from aucert.exact.formulation.formulation import formulate
 from aucert.exact.formulation.request import Request
 from aucert.exact.losses.registry import HINGE, SQUARE, SQUARED_HINGE
@@ -98,57 +44,57 @@ SEEDED = [one for one in SEEDED if "random_state" in inspect.signature(one).para
 
 
 def thresholding(k: Any = 2, **parameters: Any) -> None:
-    StochasticHardThresholding(k, **parameters)
+    approx.StochasticHardThresholding(k, **parameters)
 
 
 def by_stoiht(k: Any = 3, **parameters: Any) -> None:
-    stoiht(X, Y, k, **parameters)
+    approx.stoiht(X, Y, k, **parameters)
 
 
 def by_hsg_ht(k: Any = 3, **parameters: Any) -> None:
-    hsg_ht(X, Y, k, **parameters)
+    approx.hsg_ht(X, Y, k, **parameters)
 
 
 def rbf(**parameters: Any) -> None:
-    SAUCSVM(kernel="rbf", **parameters).fit(X, Y)
+    exact.SAUCSVM(kernel="rbf", **parameters).fit(X, Y)
 
 
 def survival(**parameters: Any) -> None:
-    SurvivalSVM(**parameters).fit(X, 1.0 + np.arange(60) % 7, Y)
+    exact.SurvivalSVM(**parameters).fit(X, 1.0 + np.arange(60) % 7, Y)
 
 
 # What each of them is called with, one parameter at a time.
 REFUSED: dict[Callable[..., Any], str] = {
-    ROCSVM: "lam=0.0 lam=-1.0 lam=1e999 lam='small' lam=None loss='cubic' loss=None"
+    exact.ROCSVM: "lam=0.0 lam=-1.0 lam=1e999 lam='small' lam=None loss='cubic' loss=None"
     " method='simplex' method=None method='quasi-newton' tol=0.0 tol='tight' max_time=0"
     " max_time='short' threshold='best' threshold=None l1=-1.0",
-    SAUCSVM: "structure=-1.0 structure='big' kernel='poly'"
+    exact.SAUCSVM: "structure=-1.0 structure='big' kernel='poly'"
     " pairs='nearest:0' pairs='some' anchor_filter='B'",
-    ROCSVMCV: "lams=[] lams=['a'] cv=1 cv='many' cv=None choice='worst' n_lams=0 cv_tol=0.0"
+    exact.ROCSVMCV: "lams=[] lams=['a'] cv=1 cv='many' cv=None choice='worst' n_lams=0 cv_tol=0.0"
     " structure=-1.0 random_state='seed'",
     rbf: "gamma=0.0",
     survival: "lam=0.0 tol=0.0",
-    FSAUC: "max_passes=0 step='x' threshold='x'",
-    IncompleteROCSVM: "lam=0.0 lam='small' n_pairs='all' n_pairs=0 loss='logistic' optimizer='adam'"
-    " step=-1.0 decay=2.0 max_iter=0 tol=-1e-3 threshold='best'",
-    IncompleteSAUCSVM: "structure=-1.0 structure='much' max_time=0.0",
-    NBAUC: "lam=0.0 lam='small' kernel='precomputed' gamma=0.0 n_landmarks=1.5 landmarks='grid'"
-    " rcond=1.0 tol=0.0 max_iter=0 max_time=0.0 threshold='best'",
-    NSAUC: "lam=0.0 gamma=-1.0 n_landmarks=0 landmarks='grid' max_epochs=0 t0=0.0 rskip=0 tol=-1.0"
-    " max_time=0.0 threshold='best'",
-    Nystrom: "kernel='precomputed' gamma=-1.0 n_landmarks=0 landmarks='grid' rcond=2.0",
-    OAM: "C=0.0 C='1' update='none' n_buffer=0 max_epochs=0 max_time=-1",
-    SOLAM: "radius=0 share='x'",
-    SPAM: "l1=-1 schedule='x'",
-    SubsampledRankSVM: "share=0.0 share=1.5 max_rows=1 lam=0.0",
-    linear_svm: "C=0.0",
-    kernel_svm: "C=0.0 kernel='poly' gamma=-1.0",
-    rfauc: "gamma=0.0 n_features=0 seed=-1 seed='one' seed=0.5 seed=True",
-    noam: "seed=-1 seed='one' seed=0.5 seed=True",
-    nsolam: "seed=-1 seed='one' seed=0.5 seed=True",
-    TruncatedNewton: "tol=0.0 max_iter=0 forcing=1.0 forcing=0.0 max_cg=0 max_time=-1.0"
+    approx.FSAUC: "max_passes=0 step='x' threshold='x'",
+    approx.IncompleteROCSVM: "lam=0.0 lam='small' n_pairs='all' n_pairs=0 loss='logistic'"
+    " optimizer='adam' step=-1.0 decay=2.0 max_iter=0 tol=-1e-3 threshold='best'",
+    approx.IncompleteSAUCSVM: "structure=-1.0 structure='much' max_time=0.0",
+    approx.NBAUC: "lam=0.0 lam='small' kernel='precomputed' gamma=0.0 n_landmarks=1.5"
+    " landmarks='grid' rcond=1.0 tol=0.0 max_iter=0 max_time=0.0 threshold='best'",
+    approx.NSAUC: "lam=0.0 gamma=-1.0 n_landmarks=0 landmarks='grid' max_epochs=0 t0=0.0 rskip=0"
+    " tol=-1.0 max_time=0.0 threshold='best'",
+    approx.Nystrom: "kernel='precomputed' gamma=-1.0 n_landmarks=0 landmarks='grid' rcond=2.0",
+    approx.OAM: "C=0.0 C='1' update='none' n_buffer=0 max_epochs=0 max_time=-1",
+    approx.SOLAM: "radius=0 share='x'",
+    approx.SPAM: "l1=-1 schedule='x'",
+    approx.SubsampledRankSVM: "share=0.0 share=1.5 max_rows=1 lam=0.0",
+    approx.linear_svm: "C=0.0",
+    approx.kernel_svm: "C=0.0 kernel='poly' gamma=-1.0",
+    approx.rfauc: "gamma=0.0 n_features=0 seed=-1 seed='one' seed=0.5 seed=True",
+    approx.noam: "seed=-1 seed='one' seed=0.5 seed=True",
+    approx.nsolam: "seed=-1 seed='one' seed=0.5 seed=True",
+    approx.TruncatedNewton: "tol=0.0 max_iter=0 forcing=1.0 forcing=0.0 max_cg=0 max_time=-1.0"
     " gradient_tol=-1.0 drawn=-1",
-    Adamax: "step=0.0 step='fast' decay=1.5 tol=-1.0 step_tol=-1.0 max_iter=0 max_iter=2.5"
+    approx.Adamax: "step=0.0 step='fast' decay=1.5 tol=-1.0 step_tol=-1.0 max_iter=0 max_iter=2.5"
     " keep='first' max_time=0.0 beta1=1.0 beta2=-0.1 variant='roclab'",
     thresholding: "k=0 k=2.0 n_blocks=0 block_size=0 step=0.0 step='long' max_epochs=0 tol=-1.0"
     " keep='first' mode='wrong' max_time=0.0",
@@ -177,20 +123,20 @@ def test_a_negative_seed_is_refused_by_its_name(kind: type) -> None:
 
 def test_parameters_that_do_not_go_together_are_refused() -> None:
     with pytest.raises(InputError):
-        IncompleteROCSVM(n_pairs=2000, replace=False).fit(X, Y)
+        approx.IncompleteROCSVM(n_pairs=2000, replace=False).fit(X, Y)
     with pytest.raises(InputError):
-        Nystrom(landmarks="stratified").fit(X)
+        approx.Nystrom(landmarks="stratified").fit(X)
     with pytest.raises(InputError):
-        SPAM(step=1e6, schedule="constant").fit(X, Y)
+        approx.SPAM(step=1e6, schedule="constant").fit(X, Y)
     with pytest.raises(InputError, match="not both"):
         thresholding(n_blocks=2, block_size=3)
     with pytest.raises(InputError, match="61 blocks"):
         by_stoiht(n_blocks=61)
     for bad in ({"lam": 0.0}, {"t0": 0.0}, {"rskip": 0}):
         with pytest.raises(InputError):
-            NSAUC(**bad).partial_fit(X, Y, classes=[False, True])
-    assert rfauc(seed=np.random.RandomState(0)).fit(X, Y).score(X, Y) > 0.5
-    assert SHTAUC(k=1).fit(X, Y).score(X, Y) > 0.5
+            approx.NSAUC(**bad).partial_fit(X, Y, classes=[False, True])
+    assert approx.rfauc(seed=np.random.RandomState(0)).fit(X, Y).score(X, Y) > 0.5
+    assert approx.SHTAUC(k=1).fit(X, Y).score(X, Y) > 0.5
 
 
 Call = Callable[[], object]
@@ -201,7 +147,7 @@ ROWS_RNG = np.random.default_rng(5)
 ROWS, POSITIVE = ROWS_RNG.normal(size=(20, 4)), np.arange(20) % 3 == 0
 ALL, TWO = AllPairs().on(POSITIVE), Fraction(2)
 SQUARED, HINGED = Mean(ALL, SQUARE), Mean(ALL, HINGE)
-LINEAR, SOLUTION = linear_problem(EYE, LABELS, 1.0), solve(EYE, LABELS, 1.0)
+LINEAR, SOLUTION = linear_problem(EYE, LABELS, 1.0), exact.solve(EYE, LABELS, 1.0)
 STRUCTURED = formulate(EYE, LABELS, Request.of(1.0, structure=2.0))
 MANY = linear_problem(np.zeros((300, 2)), np.arange(300) % 2, 1.0)
 TINY: Any = np.zeros((2, 2))
@@ -216,22 +162,22 @@ def nearest(**words: Any) -> Call:
 
 
 def with_penalty(penalty: Any, space: Any = None) -> Call:
-    return lambda: Problem(space or Rows(ROWS), Mean(ALL, SQUARED_HINGE), penalty)
+    return lambda: exact.Problem(space or exact.Rows(ROWS), Mean(ALL, SQUARED_HINGE), penalty)
 
 
 STATISTICS: list[tuple[str, Call]] = [
     ("row 1", lambda: auc(np.array([0.0, np.nan]), np.array([True, False]))),
-    ("finite", lambda: concordance_index(FOUR, DIED, [0, 1, np.nan, 2])),
-    ("tied_tol", lambda: concordance_index(FOUR, DIED, np.zeros(4), -1.0)),
-    ("no pair", lambda: concordance_index(FOUR, ~DIED, np.zeros(4))),
+    ("finite", lambda: exact.concordance_index(FOUR, DIED, [0, 1, np.nan, 2])),
+    ("tied_tol", lambda: exact.concordance_index(FOUR, DIED, np.zeros(4), -1.0)),
+    ("no pair", lambda: exact.concordance_index(FOUR, ~DIED, np.zeros(4))),
     ("sign", lambda: uno_concordance(-FOUR, DIED, FOUR)),
-    ("gain", lambda: concordance(OrderedPairs(None, FOUR, gain=FOUR), np.zeros(4))),
-    ("groups as units", lambda: concordance(OrderedPairs(None, FOUR), FOUR, units="groups")),
-    ("units", lambda: concordance(OrderedPairs(None, FOUR), FOUR, units="queries")),
+    ("gain", lambda: exact.concordance(OrderedPairs(None, FOUR, gain=FOUR), np.zeros(4))),
+    ("groups as units", lambda: exact.concordance(OrderedPairs(None, FOUR), FOUR, units="groups")),
+    ("units", lambda: exact.concordance(OrderedPairs(None, FOUR), FOUR, units="queries")),
     ("same rows", lambda: compare_models(delong(SIX, PLUS), delong(SIX[1:], PLUS[1:]))),
     ("level", lambda: delong(SIX, PLUS).interval(1.0)),
     ("two rows", lambda: delong(SIX, np.arange(6) < 1)),
-    ("fpr_max", lambda: partial_auc(SIX, PLUS, 0.0)),
+    ("fpr_max", lambda: exact.partial_auc(SIX, PLUS, 0.0)),
 ]
 PAIRS: list[tuple[str, Call]] = [
     ("no pair is ordered", ordered([1, 1])),
@@ -250,34 +196,35 @@ PAIRS: list[tuple[str, Call]] = [
     ("gains times weights", ordered(
         [2, 1, 0], upper=[2**34 + 1, 1, 0], lower=[0, 0, 1], gain=[2**30, 2**30, 0])),
     ("0 or 1", lambda: OrderedPairs(None, FOUR, upper=[0, 1, 2, 1]).deficiency(FOUR, FOUR)),
-    (".", lambda: survival_pairs([1, np.inf], [1, 0])),
-    (".", lambda: survival_pairs([1, 2], [0, 0])),
+    (".", lambda: exact.survival_pairs([1, np.inf], [1, 0])),
+    (".", lambda: exact.survival_pairs([1, 2], [0, 0])),
     *(("whole number >= 1", nearest(k=k)) for k in (0, 2.0, True)),
     ("anchor_filter", nearest(k=1, anchor_filter="B")),
 ]  # fmt: skip
 BOTH = np.array([True, False])
+RATES = {k: getattr(thresholds, f"threshold_for_{k}") for k in ("sensitivity", "specificity")}
 THRESHOLDS: list[tuple[str, Call]] = [
-    (word, lambda rule=rule, of=of: rule(*of))
-    for rule in (
-        *RULES.values(),
-        partial(threshold_for_sensitivity, sensitivity=0.8),
-        partial(threshold_for_specificity, specificity=0.8),
-    )
-    for word, of in (
-        ("both classes", (np.zeros(2), np.array([True, True]), None)),
-        ("boolean", (np.zeros(2), np.array([1, 0]), None)),
-        ("finite", (np.array([0.0, np.nan]), BOTH, None)),
-        ("2 rows", (np.zeros(3), BOTH, None)),
-        ("positive weight", (np.zeros(2), BOTH, np.array([1.0, 0.0]))),
-    )
+    ("equal-error, midpoint, youden, accuracy", lambda: thresholds.get_rule("best")),
+    *(
+        (word, lambda rule=rule, of=of: rule(*of))
+        for rule in (
+            *thresholds.RULES.values(),
+            *(partial(rule, **{name: 0.8}) for name, rule in RATES.items()),
+        )
+        for word, of in (
+            ("both classes", (np.zeros(2), np.array([True, True]), None)),
+            ("boolean", (np.zeros(2), np.array([1, 0]), None)),
+            ("finite", (np.array([0.0, np.nan]), BOTH, None)),
+            ("2 rows", (np.zeros(3), BOTH, None)),
+            ("positive weight", (np.zeros(2), BOTH, np.array([1.0, 0.0]))),
+        )
+    ),
+    *(
+        (name, partial(rule, SIX, PLUS, **{name: bad}))
+        for name, rule in RATES.items()
+        for bad in (0.0, 1.1, np.nan, "all", True)
+    ),
 ]
-bad: Any
-for bad in (0.0, 1.1, np.nan, "all", True):
-    THRESHOLDS += [
-        ("sensitivity", lambda x=bad: threshold_for_sensitivity(SIX, PLUS, sensitivity=x)),
-        ("specificity", lambda x=bad: threshold_for_specificity(SIX, PLUS, specificity=x)),
-    ]
-THRESHOLDS.append(("equal-error, midpoint, youden, accuracy", lambda: get_rule("best")))
 RISKS: list[tuple[str, Call]] = [
     ("never grows with the margin: square does", lambda: Tail(SQUARED, TWO, TWO)),
     ("without weights", lambda: Tail(Mean(AllPairs(np.ones(20)).on(POSITIVE), HINGE), TWO, TWO)),
@@ -290,26 +237,26 @@ RISKS: list[tuple[str, Call]] = [
     ("same rows", lambda: Worst((HINGED, Mean(AllPairs().on(POSITIVE[:-1]), HINGE)))),
     ("one loss", lambda: Worst((HINGED, SQUARED))),
     ("give the scores", lambda: Worst((HINGED,)).minorant(Alpha(np.ones(3)))),
-    ("C must be > 0", lambda: lam_from_C(0.0, 10)),
-    ("n_pairs", lambda: lam_from_C(1.0, 0)),
-    ("share_pos", lambda: lam_from_C(1.0, 10, "sht-authors")),
+    ("C must be > 0", lambda: exact.lam_from_C(0.0, 10)),
+    ("n_pairs", lambda: exact.lam_from_C(1.0, 0)),
+    ("share_pos", lambda: exact.lam_from_C(1.0, 10, "sht-authors")),
     ("lam must be > 0", lambda: C_from_lam(-1.0, 10)),
 ]
 PENALTIES: list[tuple[str, Call]] = [
-    ("group of feature 1 is nan", lambda: GroupLasso(0.3, 0.2, np.array([0.0, np.nan]))),
-    ("mixed types", lambda: GroupLasso(0.3, 0.2, np.array([None, 1]))),
+    ("group of feature 1 is nan", lambda: exact.GroupLasso(0.3, 0.2, np.array([0.0, np.nan]))),
+    ("mixed types", lambda: exact.GroupLasso(0.3, 0.2, np.array([None, 1]))),
     # A sign is a list of columns: 1, 1, 1 is more likely meant as one number per feature.
     ("named twice", lambda: Sign(Ridge(0.3), np.array([1, 1, 1]))),
     ("flatnonzero", lambda: Sign(Ridge(0.3), np.array([True, False]))),
     *(
         (r"linear rows", with_penalty(penalty, space))
-        for penalty in (ElasticNet(0.3, 0.2), GroupLasso(0.3, 0.2, np.array([0, 0, 1, 1])))
-        for space in (Gram(ROWS @ ROWS.T), StreamedRows(ROWS))
+        for penalty in (exact.ElasticNet(0.3, 0.2), exact.GroupLasso(0.3, 0.2, np.arange(4) // 2))
+        for space in (exact.Gram(ROWS @ ROWS.T), exact.StreamedRows(ROWS))
     ),
     ("4 features", with_penalty(Sign(Ridge(0.1), np.array([4])))),
-    ("4 features", with_penalty(Sign(GroupLasso(0.1, 0.1, np.zeros(5))))),
-    ("ridge penalty, not ElasticNet", lambda: with_penalty(ElasticNet(0.1, 0.1))().lam),  # type: ignore[attr-defined]
-    ("l1 must be > 0", lambda: ElasticNet(0.0, 0.0)),
+    ("4 features", with_penalty(Sign(exact.GroupLasso(0.1, 0.1, np.zeros(5))))),
+    ("ridge penalty, not ElasticNet", lambda: with_penalty(exact.ElasticNet(0.1, 0.1))().lam),  # type: ignore[attr-defined]
+    ("l1 must be > 0", lambda: exact.ElasticNet(0.0, 0.0)),
     ("goes with", lambda: Sign(Box(0.1, -1, 1))),  # type: ignore[arg-type]
 ]
 OTHERS: list[tuple[str, Call]] = [
@@ -318,28 +265,28 @@ OTHERS: list[tuple[str, Call]] = [
     (".", lambda: QP(backend="GUROBI")),  # type: ignore[arg-type]
     ("for the hinge", lambda: QP().solve(linear_problem(ROWS, POSITIVE, 1.0, "square"))),
     *(
-        (word, lambda problem=problem: exact_certificate(problem, SOLUTION))
+        (word, lambda problem=problem: exact.exact_certificate(problem, SOLUTION))
         for word, problem in (
-            ("exact mode", Problem(Rows(EYE), Mean(OrderedPairs(None, FOUR), HINGE), Ridge(1.0))),
-            ("kernel", pair_problem(Gram(EYE), LABELS == 1, AllPairs(), HINGE, Ridge(1.0))),
+            ("exact mode", replace(LINEAR, risk=Mean(OrderedPairs(None, FOUR), HINGE))),
+            ("kernel", LINEAR.over(exact.Gram(EYE))),
             ("structure", STRUCTURED.meant),
             ("structure", STRUCTURED.work),
-            ("in blocks", LINEAR.over(StreamedRows(EYE))),
+            ("in blocks", LINEAR.over(exact.StreamedRows(EYE))),
             ("the weights shape", linear_problem(EYE[:, :2], LABELS, 1.0)),
             ("finite scores|are needed", linear_problem(EYE[:3], LABELS[:3], 1.0)),
         )
     ),
-    ("must be", lambda: PartitionedRows([(TINY,)])),  # type: ignore[list-item]
-    ("must be", lambda: GroupedRows([(TINY, [0, 1])])),  # type: ignore[list-item]
-    ("bool", lambda: PartitionedRows([(TINY, [0, 1])])),
-    ("matrix", lambda: GroupedRows([(3.0, [0, 1], [0, 1])])),  # type: ignore[list-item]
-    ("3 labels", lambda: PartitionedRows([(TINY, [False, True, True])])),
+    ("must be", lambda: exact.PartitionedRows([(TINY,)])),  # type: ignore[list-item]
+    ("must be", lambda: exact.GroupedRows([(TINY, [0, 1])])),  # type: ignore[list-item]
+    ("bool", lambda: exact.PartitionedRows([(TINY, [0, 1])])),
+    ("matrix", lambda: exact.GroupedRows([(3.0, [0, 1], [0, 1])])),  # type: ignore[list-item]
+    ("3 labels", lambda: exact.PartitionedRows([(TINY, [False, True, True])])),
 ]  # fmt: skip
 
 
 @each(("word", "call"), STATISTICS + PAIRS + THRESHOLDS + RISKS + PENALTIES + OTHERS)
 def test_it_is_refused(word: str, call: Call) -> None:
-    with pytest.raises((InputError, TooLargeError), match=word):
+    with pytest.raises((InputError, exact.TooLargeError), match=word):
         call()
 
 

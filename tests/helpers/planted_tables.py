@@ -6,17 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from aucert.validation.tables.table import (
-    Budget,
-    Entry,
-    Experiment,
-    Job,
-    Page,
-    Part,
-    Results,
-    Table,
-    mean_error,
-)
+from aucert.validation.tables import table
 
 
 def planted(
@@ -25,13 +15,13 @@ def planted(
     stop: str = "",
     needs: tuple[str, ...] = (),
     protocol: int = 1,
-) -> dict[str, Table]:
+) -> dict[str, table.Table]:
     """Return two tables of one experiment; the log gets a line for each part that is computed."""
 
-    def parts(budget: Mapping[str, Any]) -> list[Part]:
-        return [Part(f"rep={k}", {"rep": k}, needs) for k in range(budget["repetitions"])]
+    def parts(budget: Mapping[str, Any]) -> list[table.Part]:
+        return [table.Part(f"rep={k}", {"rep": k}, needs) for k in range(budget["repetitions"])]
 
-    def compute(job: Job) -> dict[str, Any]:
+    def compute(job: table.Job) -> dict[str, Any]:
         if log is not None:
             with open(log, "a") as file:
                 file.write(f"{job.part.key}\n")
@@ -41,15 +31,15 @@ def planted(
             raise KeyboardInterrupt
         return {"value": job.rng(f"draw {job['rep']}").normal(), "bad": np.nan, "rep": job["rep"]}
 
-    def render(results: Results) -> Page:
+    def render(results: table.Results) -> table.Page:
         values = results.values("value")
-        entry = Entry("all", "value", "0.00 (0.1)", *mean_error(values), values.size)
+        entry = table.Entry("all", "value", "0.00 (0.1)", *table.mean_error(values), values.size)
         said = {"conclusion": f"There are {values.size} values. That is all."}
-        return Page([entry], said=said)
+        return table.Page([entry], said=said)
 
-    budget = (Budget("repetitions", 50, 4, 6),)
-    experiment = Experiment("planted", budget, parts, compute, protocol=protocol)
+    budget = (table.Budget("repetitions", 50, 4, 6),)
+    experiment = table.Experiment("planted", budget, parts, compute, protocol=protocol)
     return {
-        name: Table(name, "ScalingUp", "nowhere", f"Planted {name}", experiment, render)
+        name: table.Table(name, "ScalingUp", "nowhere", f"Planted {name}", experiment, render)
         for name in ("one", "two")
     }

@@ -12,24 +12,9 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 import naive
+from aucert import exact
 from aucert.approx import NBAUC, against_true_kernel
-from aucert.exact import (
-    HINGE,
-    ROCSVM,
-    AllPairs,
-    Certificate,
-    InputError,
-    Mean,
-    Problem,
-    Ridge,
-    Rows,
-    certify,
-    lam_from_C,
-    load_model,
-    save_model,
-    solve,
-    uno_pairs,
-)
+from aucert.exact import ROCSVM, Certificate, InputError, Rows, certify, load_model, solve
 from aucert.exact.certificate.solution import Status
 from aucert.exact.estimators.saving import _digest
 from aucert.exact.losses.registry import SQUARED_HINGE
@@ -76,7 +61,7 @@ def test_separable_rows_with_a_large_C_are_solved_to_the_hard_margin() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for C in (1e3, 1e15):
-            model = ROCSVM(lam=lam_from_C(C, 900)).fit(X, y)
+            model = ROCSVM(lam=exact.lam_from_C(C, 900)).fit(X, y)
             assert model.status_ == Status.CERTIFIED
             assert (model.certificate_.relative_gap or 0) <= 1e-9
             assert model.coef_[0] == pytest.approx([0.5, 0, 0, 0], abs=1e-4)
@@ -201,7 +186,7 @@ def test_unos_weights_are_the_ones_that_it_shows() -> None:
     for seed in range(20):
         rng = np.random.default_rng(seed)
         time, event = rng.exponential(size=30), rng.random(30) < 0.6
-        pairs = uno_pairs(time, event, float(np.median(time)))
+        pairs = exact.uno_pairs(time, event, float(np.median(time)))
         held = np.empty(30)
         held[pairs.arrangement.order] = pairs.a
         both = [
@@ -210,7 +195,7 @@ def test_unos_weights_are_the_ones_that_it_shows() -> None:
         assert [x / both[0][0] for x in both[0]] == [x / both[1][0] for x in both[1]]
     late = np.arange(2e5)
     with pytest.raises(InputError, match="tau"):
-        uno_pairs(late, (late == 0) | (late == late.size - 2))
+        exact.uno_pairs(late, (late == 0) | (late == late.size - 2))
 
 
 def test_labels_and_groups_of_partitions_are_of_one_type(tmp_path: Path) -> None:
@@ -243,7 +228,7 @@ def test_marginals_that_overflow_with_their_rows_prove_nothing_and_nothing_false
     """Solvers offer such ones for tiny lam."""
     far = Minorant(np.zeros(0), 0.0, evidence=Marginals(np.full(6, 1e90), np.full(6, 1e91)))
     for size in (1.0, 1e90):
-        problem = Problem(Rows(size * X), Mean(AllPairs().on(GRADE == 1), HINGE), Ridge(1e-90))
+        problem = exact.linear_problem(size * X, GRADE, 1e-90)
         with np.errstate(over="ignore", invalid="ignore"):
             assert Certificate.of(problem, np.zeros(2), far).dual == 0
 
@@ -255,7 +240,7 @@ LIE |= {"rounding": 0.0, "as_saved": False, "statement": "Proved on the training
 def test_nothing_but_a_certificate_stands_for_one_in_a_model_file(tmp_path: Path) -> None:
     """A file's certificate says that it is the file's; an estimator with such names did not."""
     path = tmp_path / "model.npz"
-    save_model(ROCSVM(lam=1e-2).fit(X, GRADE), path)
+    exact.save_model(ROCSVM(lam=1e-2).fit(X, GRADE), path)
     with np.load(path) as read:
         honest = read["header"].tobytes()
         arrays = {name: read[name] for name in read.files if name != "header"}
@@ -312,7 +297,7 @@ def test_bounds_of_nystrom_functions_hold_for_the_kernels_formula(of: range) -> 
             model = NBAUC(**asked, **landmarks, random_state=0, max_iter=60).fit(rows, y)
         features, w = model.nystrom_.map_, model.coef_[0]
         transformed = Rows(features.transform(rows))
-        span = pair_problem(transformed, y == 1, AllPairs(), SQUARED_HINGE, Ridge(lam))
+        span = pair_problem(transformed, y == 1, exact.AllPairs(), SQUARED_HINGE, exact.Ridge(lam))
         meant = against_true_kernel(span, features, rows)
         other = w * rng.uniform(0.5, 1.5, w.size)
         stated = Minorant.from_scores(meant, meant.space.scores(w))
@@ -335,5 +320,5 @@ def objective(K: Any, projection: np.ndarray, w: np.ndarray, y: np.ndarray, lam:
     theta = naive.products(naive.exact(projection), naive.exact(w))
     scores = naive.products(K, theta)  # of the rows, then of the landmarks z_k
     norm2 = sum((t * s for t, s in zip(theta, scores[y.size :], strict=True)), Fraction(0))
-    pairs = naive.weighted_pairs((y == 1).tolist(), AllPairs())
+    pairs = naive.weighted_pairs((y == 1).tolist(), exact.AllPairs())
     return naive.sums(scores, pairs, "squared_hinge").value + Fraction(lam) / 2 * norm2

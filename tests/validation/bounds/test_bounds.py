@@ -30,12 +30,7 @@ from aucert.exact.spaces.rows import Rows
 from aucert.exact.square_loss.row_average import RowAverage
 from aucert.validation.bounds import printed, sht
 from aucert.validation.bounds.experiment import approximation_errors, certified, prepare
-from aucert.validation.bounds.kernel import (
-    Approximation,
-    Interval,
-    large_spectral_norm,
-    spectral_norm,
-)
+from aucert.validation.bounds.kernel import Approximation, large_spectral_norm, spectral_norm
 from aucert.validation.bounds.prime import Projected, sandwich, theorem4_prime
 from aucert.validation.data import datasets
 from decimal_losses import DIGITS, decimal, true_kernel
@@ -240,10 +235,10 @@ def test_marginals_that_are_slightly_infeasible_are_paid_for_and_others_refused(
 @each("kernel", KERNELS)
 def test_of_a_singular_kernel_the_bound_is_undefined(kernel: Kernel) -> None:
     X, positive = np.random.default_rng(0).normal(size=(14, 3)), np.arange(14) % 3 == 0
-    assert made(Linear()).lam_min == Interval(0.0, 0.0)
+    assert made(Linear()).lam_min == (0.0, 0.0)
     X[3] = X[0]
     a = Approximation.of_landmarks(kernel, X, X[5:8], positive)
-    assert a.lam_min == Interval(0.0, 0.0)
+    assert a.lam_min == (0.0, 0.0)
     assert Approximation.of_matrices(*matrices(a), positive).lam_min.low == 0.0
     bound = printed.theorem4(a, 0.1, 1000)
     assert bound.total == bound.at_least == np.inf and bound.vacuous

@@ -10,16 +10,8 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import naive
-from aucert.approx import (
-    NBAUC,
-    NSAUC,
-    IncompleteROCSVM,
-    IncompleteSAUCSVM,
-    Nystrom,
-    RankSVM,
-    SubsampledRankSVM,
-    draw_pairs,
-)
+from aucert import approx
+from aucert.approx import NBAUC, NSAUC, IncompleteROCSVM, IncompleteSAUCSVM, Nystrom, RankSVM
 from aucert.exact import HINGE, ROCSVM, AllPairs, Certificate, InputError, PairList, Ridge
 from aucert.exact.pairs.auc import auc
 from aucert.exact.pairs.concordance import compare_models
@@ -27,15 +19,6 @@ from aucert.exact.spaces.kernels import Gaussian
 from aucert.exact.tools.rounding import Bound
 from aucert.validation import error_budget
 from aucert.validation.budget import terms
-from aucert.validation.budget.terms import (
-    KERNEL,
-    OPTIMISATION,
-    SAMPLING,
-    ErrorBudget,
-    in_order,
-    pair_mean,
-    promised,
-)
 from convex_programs import reference
 from loops import each
 
@@ -65,7 +48,7 @@ def fitted(kind: str) -> Any:
 
 
 @functools.cache
-def budget(kind: str) -> ErrorBudget:
+def budget(kind: str) -> terms.ErrorBudget:
     return error_budget(fitted(kind), X, Y, X_TEST, Y_TEST)
 
 
@@ -94,7 +77,7 @@ def test_the_terms_add_up_and_are_what_explicit_pairs_and_a_conic_solver_say(kin
     everything = naive.weighted_pairs((Y == 1).tolist(), AllPairs(), float)
     pairs: AllPairs | PairList = AllPairs()
     if kind in ("all three", "no kernel"):
-        pairs = draw_pairs(Y == 1, 300, SEED)
+        pairs = approx.draw_pairs(Y == 1, 300, SEED)
     drawn = naive.weighted_pairs((Y == 1).tolist(), pairs, float)
     whole = features
     if kind in ("all three", "no draw", "steps"):
@@ -113,7 +96,7 @@ def test_the_terms_add_up_and_are_what_explicit_pairs_and_a_conic_solver_say(kin
     assert found.optimum == pytest.approx(best, rel=1e-6)
     own = naive_objective(features, w, pairs, loss) - best_drawn
     assert found.own_gap == pytest.approx(own, abs=1e-6)
-    assert [term.name for term in found.terms] == [OPTIMISATION, SAMPLING, KERNEL]
+    assert [term.name for term in found.terms] == [terms.OPTIMISATION, terms.SAMPLING, terms.KERNEL]
     assert sum(term.value for term in found.terms) == pytest.approx(found.total, abs=1e-14)
     assert found.total == found.objective - found.optimum >= -found.slack
     assert found.test is not None
@@ -163,7 +146,7 @@ def test_means_are_those_of_the_explicit_pairs(block: int, monkeypatch: pytest.M
     scores = np.round(rng.normal(size=40) + positive, 1)
     apart = np.subtract.outer(scores[positive], scores[~positive])
     every = np.maximum(0, 1 - apart), (1 + np.sign(apart)) / 2
-    found = [pair_mean(scores, positive, h) for h in (HINGE.value, in_order)]
+    found = [terms.pair_mean(scores, positive, h) for h in (HINGE.value, terms.in_order)]
     both = compare_models(found[0], found[1])
     for value, error, pairs in (
         *((one.value, one.standard_error, pairs) for one, pairs in zip(found, every, strict=True)),
@@ -173,7 +156,7 @@ def test_means_are_those_of_the_explicit_pairs(block: int, monkeypatch: pytest.M
         spread = pairs.mean(axis=1).var(ddof=1) / 17 + pairs.mean(axis=0).var(ddof=1) / 23
         assert error == pytest.approx(np.sqrt(spread), rel=1e-12)
     assert found[1].value == pytest.approx(auc(scores, positive), rel=1e-13)
-    alone = pair_mean(scores, np.arange(40) < 1, in_order)
+    alone = terms.pair_mean(scores, np.arange(40) < 1, terms.in_order)
     assert np.isnan(alone.standard_error)  # one row of a class has none
 
 
@@ -195,7 +178,7 @@ def test_what_has_no_budget_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         (other, RankSVM(LAM).fit(X, Y, sample_weight=weight), (X, Y)),
         (other, IncompleteROCSVM(LAM, tol=1e-2, **given).fit(X, Y, weight), (X, Y)),
         (other, IncompleteSAUCSVM(LAM, 5.0, tol=1e-2, **given).fit(X, Y), (X, Y)),
-        (other, SubsampledRankSVM(LAM, share=0.5, random_state=0).fit(X, Y), (X, Y)),
+        (other, approx.SubsampledRankSVM(LAM, share=0.5, random_state=0).fit(X, Y), (X, Y)),
     ):
         with pytest.raises(InputError, match=word):
             error_budget(model, *more)
@@ -213,9 +196,9 @@ def test_a_relative_tolerance_promises_an_absolute_one_before_the_draw(tol: floa
     """The theorem's eps: what reaches a relative tol can be above the optimum by more than tol."""
     worst = Certificate.from_bounds(Bound(1 / (1 - tol), 0.0), Bound(1.0, 0.0), 1.0)
     assert worst.reaches(tol * (1 + 1e-6)) and worst.gap > tol, "p~_B = F_B(0) = 1"
-    eps, found = promised(tol), budget("no kernel")
+    eps, found = terms.promised(tol), budget("no kernel")
     assert eps is not None and eps >= worst.gap * (1 - 1e-9)
-    assert promised(1.0) is None
+    assert terms.promised(1.0) is None
     if tol == 1e-2:  # that of the model
         assert found.bound is not None and found.own_gap <= eps
         assert found.bound.terms["inexact"] >= eps > 1e-2

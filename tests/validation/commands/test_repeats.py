@@ -10,19 +10,9 @@ import numpy as np
 import pytest
 
 import naive
+from aucert import exact
 from aucert.approx import draw_pairs
-from aucert.exact import (
-    AllPairs,
-    InputError,
-    certify,
-    concordance,
-    cross_validated_path,
-    load_model,
-    query_pairs,
-    recertify,
-    regularization_path,
-    solve,
-)
+from aucert.exact import certify, concordance, load_model, regularization_path, solve
 from aucert.exact.pairs.concordance import delong
 from aucert.exact.proof import check_proof
 from aucert.validation import suite
@@ -199,12 +189,12 @@ def test_scores_and_orders_have_their_intervals_by_rows_or_by_queries(command: C
     table = write("q.csv", {"x": x, "q": query, "g": grade})
     many = command.json(f"solve {table} --lam 0.1 --qid q")
     w = solve(x[:, None], grade, 0.1, qid=query).w
-    wanted = concordance(query_pairs(query, grade), x * w, units="groups")
+    wanted = concordance(exact.query_pairs(query, grade), x * w, units="groups")
     assert many["concordance_interval"] == pytest.approx(list(wanted.interval()))
     few = command.json("solve t.csv --columns a,b --lam 0.1", BY_QUERY)
     assert few["concordance_interval"] is few["auc"] is few["n_pos"] is None
     assert 0.5 < few["concordance"] <= 1
-    assert few["n_pairs"] == query_pairs(COLUMNS["q"], COLUMNS["g"]).count()
+    assert few["n_pairs"] == exact.query_pairs(COLUMNS["q"], COLUMNS["g"]).count()
     by_time = command.json("solve t.csv --columns a,b --lam 0.1", BY_TIME)
     assert by_time["concordance_interval"] is not None
 
@@ -230,7 +220,7 @@ def test_the_exact_interval_is_that_of_fractions(command: Command) -> None:
     asked = f"certify {written('t.csv')} {TARGET} --weights {write('w.npy', w)}"
     document, plain = (command.json(asked, "--lam 0.1", *more) for more in (["--exact"], []))
     found = {key: Fraction(value) for key, value in document["exact"].items()}
-    listed = naive.weighted_pairs((Y == 1).tolist(), AllPairs())
+    listed = naive.weighted_pairs((Y == 1).tolist(), exact.AllPairs())
     truth = naive.primal_value(naive.exact(X), listed, "hinge", Fraction(0.1), naive.exact(w))
     assert truth <= found["primal"] <= truth * (1 + Fraction(1, 10**23))
     assert 0 < found["dual"] <= truth - found["gap"] * (1 - Fraction(1, 10**20))
@@ -247,7 +237,7 @@ def test_the_positive_label_is_said_and_can_be_the_smaller_one_or_one_of_many(
     assert command.json("solve d.csv --lam 1 --positive eight --out out")["positive"] == "eight"
     model = load_model("out/model.npz")
     assert model.classes_.tolist() == ["three", "eight"]
-    again = recertify(model, [[-2.0], [-1], [1], [2]], ["three", "three", "eight", "eight"])
+    again = exact.recertify(model, [[-2.0], [-1], [1], [2]], ["three", "three", "eight", "eight"])
     assert (again.relative_gap or 0.0) <= 1e-8
     np.save("w.npy", [1.0])
     assert "--positive" in command("certify d.csv --lam 1 --weights w.npy")
@@ -286,11 +276,11 @@ def test_a_model_knows_what_it_cannot_do(command: Command) -> None:
     for more in (BY_TIME, "--target y --worst-of place --tol 1e-2"):
         command(f"solve t.csv {words} {more} --out out")
         model = load_model("out/model.npz")
-        with pytest.raises(InputError, match=r"solve|fitted"):
+        with pytest.raises(exact.InputError, match=r"solve|fitted"):
             model.fit(X, Y)
         if more is BY_TIME:
-            with pytest.raises(InputError, match="recertify"):
-                recertify(model, X, Y)
+            with pytest.raises(exact.InputError, match="recertify"):
+                exact.recertify(model, X, Y)
 
 
 def test_claims_are_listed_all_or_by_name(command: Command) -> None:
@@ -304,7 +294,7 @@ def test_a_proof_that_is_refused_leaves_the_solution_and_says_why(
     command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*args: object, **more: object) -> None:
-        raise InputError("no proof of these numbers")
+        raise exact.InputError("no proof of these numbers")
 
     monkeypatch.setattr(problems, "write_proof", refuse)
     command("solve linear:60 --lam 0.1 --out out")
@@ -332,7 +322,7 @@ def table(command: Command) -> Command:
 def test_the_path_of_a_file_is_that_of_the_library(table: Command) -> None:
     stated = table.json(f"path rows.csv {ASKED} --cv 3 --seed 4")
     path = regularization_path(PATH_X, PATH_Y, LAMS)
-    folds = cross_validated_path(PATH_X, PATH_Y, LAMS, cv=3, seed=4)
+    folds = exact.cross_validated_path(PATH_X, PATH_Y, LAMS, cv=3, seed=4)
     for point, found in zip(stated["path"], path.points, strict=True):
         assert point["primal"] == pytest.approx(found.certificate.primal, rel=1e-12)
         assert point["auc"] == pytest.approx(found.auc)

@@ -14,24 +14,8 @@ from scipy.special import ndtr
 from sklearn.datasets import load_breast_cancer, load_digits
 
 from aucert.exact.errors import InputError
-from aucert.validation.data.datasets import (
-    TASKS,
-    data_sha256,
-    linear,
-    load,
-    load_npz,
-    load_real,
-    make_dataset,
-    names,
-    offset_for_share,
-    population_auc,
-    radial,
-    real_data_folder,
-    share_for_auc,
-    sparse_mean_shift,
-    xor,
-    xor_train_test,
-)
+from aucert.validation.data import datasets
+from aucert.validation.data.datasets import data_sha256, linear, load, load_npz, sparse_mean_shift
 from loops import each
 
 SIZES = {
@@ -48,7 +32,7 @@ SIZES = {
 
 
 def test_every_name_loads_a_clean_data_set_of_known_size() -> None:
-    for name in names():
+    for name in datasets.names():
         data, (n, d, n_pos, n_neg) = load(name), SIZES[name]
         assert data.X.shape == (n, d) and data.n_pos + data.n_neg == n
         assert data.X.dtype == np.float64 and data.X.flags.c_contiguous
@@ -95,8 +79,8 @@ def test_a_fingerprint_is_of_values_order_types_and_shapes_and_of_nothing_else()
 def test_xor_has_the_printed_means_and_covariances() -> None:
     """Moments of a mixture of N(m, S) and N(-m, S): mean 0, covariance S + m m'."""
     for n, n_pos in ((6, 2), (7, 2), (600, 200), (1000, 333)):
-        assert (xor(n=n).n_pos, xor(n=n).n_neg) == (n_pos, n - n_pos)
-    data = xor(n=150_000, seed=4)
+        assert (datasets.xor(n=n).n_pos, datasets.xor(n=n).n_neg) == (n_pos, n - n_pos)
+    data = datasets.xor(n=150_000, seed=4)
     for label, along, covariance in ((1, 0, 0.1), (0, 1, -0.1)):
         rows = data.X[data.y == label]
         wanted = np.array([[0.15, covariance], [covariance, 0.15]])
@@ -110,7 +94,7 @@ def test_xor_has_the_printed_means_and_covariances() -> None:
 
 
 def test_the_xor_split_is_a_fifth_of_each_gaussian() -> None:
-    train, test = xor_train_test(seed=5)
+    train, test = datasets.xor_train_test(seed=5)
     assert [(d.n_pos, d.n_neg) for d in (train, test)] == [(40, 80), (160, 320)]
     assert len(np.unique(np.concatenate([train.X, test.X]), axis=0)) == 600
     assert abs(int(np.sum((train.y == 1) & (train.X[:, 0] < 0))) - 20) <= 4
@@ -138,12 +122,12 @@ def test_the_population_auc_is_that_of_fine_sums() -> None:
             ("radial", stats.chi2(2), (0, 90)),
         ):
             t = np.linspace(*ends, 200_001)
-            p = ndtr(t + offset_for_share(model, share))
+            p = ndtr(t + datasets.offset_for_share(model, share))
             mass = law.pdf(t) * np.gradient(t)
             mass[[0, -1]] /= 2
             assert mass @ p == pytest.approx(share, abs=1e-7)
             above = np.cumsum((mass * p)[::-1])[::-1] - mass * p / 2
-            found = population_auc(model, share)
+            found = datasets.population_auc(model, share)
             assert found == pytest.approx(mass * (1 - p) @ above / (share * (1 - share)), abs=1e-6)
 
 
@@ -158,16 +142,19 @@ def test_the_population_auc_is_that_of_fine_sums() -> None:
         (lambda: load("linear:1"), "at least 2 rows"),
         (lambda: linear(n=2), "both classes are needed"),
         (lambda: linear(n=10, seed=-1), "seed must be 0 or more"),
-        (lambda: xor(n=5), "at least 6 rows"),
+        (lambda: datasets.xor(n=5), "at least 6 rows"),
         (lambda: sparse_mean_shift(r=0.0), "r must lie"),
         (lambda: sparse_mean_shift(n=10, r=0.01), "0 positive and 10 negative"),
         (lambda: sparse_mean_shift(d=10, k_star=11), "k_star must lie between 1 and d = 10"),
-        (lambda: radial(share_pos=1.5), "share_pos"),
-        (lambda: share_for_auc("linear", 0.89), "the AUC of the linear model is in"),
-        (lambda: population_auc("cubic"), "model"),  # type: ignore[arg-type]
-        (lambda: offset_for_share("linear", 1.0), "share_pos"),
-        (lambda: population_auc("linear", math.nan), "share_pos"),
-        (lambda: make_dataset("toy", X, [0] * 4, source="x"), "toy: 0 positive and 4 negative"),
+        (lambda: datasets.radial(share_pos=1.5), "share_pos"),
+        (lambda: datasets.share_for_auc("linear", 0.89), "the AUC of the linear model is in"),
+        (lambda: datasets.population_auc("cubic"), "model"),  # type: ignore[arg-type]
+        (lambda: datasets.offset_for_share("linear", 1.0), "share_pos"),
+        (lambda: datasets.population_auc("linear", math.nan), "share_pos"),
+        (
+            lambda: datasets.make_dataset("toy", X, [0] * 4, source="x"),
+            "toy: 0 positive and 4 negative",
+        ),
         (lambda: data_sha256(X, np.array([None], dtype=object)), "Python objects"),
     ],
 )
@@ -187,9 +174,9 @@ NEXT_TO_CLONE = Path(__file__).resolve().parents[4] / "shared" / "data"
 def test_the_class_counts_of_the_papers_tasks(words: str) -> None:
     name, n_pos, n_neg = words.split()
     folder = Path(os.environ.get("AUCERT_DATA", NEXT_TO_CLONE)).expanduser()
-    if not (folder / f"{TASKS[name].file}.npz").is_file():
-        pytest.skip(f"needs the real data file {TASKS[name].file}.npz: set AUCERT_DATA")
-    data = load_real(name, folder=folder)
+    if not (folder / f"{datasets.TASKS[name].file}.npz").is_file():
+        pytest.skip(f"needs the real data file {datasets.TASKS[name].file}.npz: set AUCERT_DATA")
+    data = datasets.load_real(name, folder=folder)
     assert (data.n_pos, data.n_neg) == (int(n_pos), int(n_neg))
     assert np.isfinite(data.X).all()
 
@@ -240,15 +227,15 @@ def test_a_file_not_as_described_is_refused(tmp_path, arrays, options, words: st
 
 def test_the_folder_is_that_of_the_environment_variable(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.delenv("AUCERT_DATA", raising=False)
-    assert real_data_folder() is None
+    assert datasets.real_data_folder() is None
     with pytest.raises(InputError, match="set AUCERT_DATA"):
-        load_real("skin")
+        datasets.load_real("skin")
     monkeypatch.setenv("AUCERT_DATA", str(tmp_path))
-    assert real_data_folder() == tmp_path
+    assert datasets.real_data_folder() == tmp_path
     with pytest.raises(InputError, match=r"skin\.npz: no such file"):
-        load_real("skin")
+        datasets.load_real("skin")
     monkeypatch.setenv("AUCERT_DATA", str(tmp_path / "gone"))
     with pytest.raises(InputError, match="no such folder"):
-        real_data_folder()
+        datasets.real_data_folder()
     with pytest.raises(InputError, match=r"no real data set 'colonn'; .*mean colon"):
-        load_real("colonn", folder=".")
+        datasets.load_real("colonn", folder=".")

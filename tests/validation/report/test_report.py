@@ -13,17 +13,10 @@ import pytest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from aucert import validation
 from aucert.approx import NBAUC
 from aucert.exact import ROCSVM, SAUCSVM, InputError, solve
 from aucert.exact.spaces.kernels import Gaussian
-from aucert.validation import (
-    bound_against_error,
-    budget_bars,
-    decision_surface,
-    error_budget,
-    margin_distribution,
-    roc_with_thresholds,
-)
 from aucert.validation.bounds.experiment import PRINTED, approximation_errors
 from aucert.validation.claims.claim import DataUsed
 from aucert.validation.claims.theorem_4 import CASES
@@ -190,7 +183,7 @@ def test_a_certified_optimum_decides_all_pairs_but_those_at_the_margin(model: RO
     np.testing.assert_allclose(np.sort(margins), np.sort(pairs, axis=None), atol=1e-12)
     undecided = np.abs(margins - 1) <= slack
     assert 0 < undecided.sum() <= 2 * DATA.X.shape[1]
-    axes = shown(margin_distribution(model, DATA.X, DATA.y))
+    axes = shown(validation.margin_distribution(model, DATA.X, DATA.y))
     heights = [sum(float(bar.get_height()) for bar in group) for group in axes.containers]
     beyond = int((margins - slack > 1).sum())
     assert heights == [margins.size - beyond - undecided.sum(), undecided.sum(), beyond]
@@ -202,13 +195,13 @@ def test_a_certified_optimum_decides_all_pairs_but_those_at_the_margin(model: RO
 def test_bounds_and_budgets_are_drawn_with_their_numbers() -> None:
     few, kernel = (DATA.X[:40], DATA.y[:40]), Gaussian(0.5)
     draws = approximation_errors(*few, kernel, 0.5, landmarks=10, B=[50, 500], n_draws=1)
-    lines = shown(bound_against_error(draws)).lines
+    lines = shown(validation.bound_against_error(draws)).lines
     curves = {line.get_label(): line.get_ydata() for line in lines}
     assert np.allclose(curves["true error"], [d.loss_difference for d in draws])
     assert np.allclose(curves["Theorem 4, at least"], [d.bounds[PRINTED].at_least for d in draws])
     fitted = NBAUC(LAM, n_landmarks=4, random_state=0).fit(DATA.X, DATA.y)
-    budget = error_budget(fitted, DATA.X, DATA.y)
-    widths = [bar.get_width() for bar in shown(budget_bars(budget, "costs")).patches]
+    budget = validation.error_budget(fitted, DATA.X, DATA.y)
+    widths = [bar.get_width() for bar in shown(validation.budget_bars(budget, "costs")).patches]
     assert widths[2] == budget.terms[2].value > 1e-6 and len(widths) == 4
     assert widths[3] == pytest.approx(budget.total)
 
@@ -221,22 +214,22 @@ def test_pictures_take_a_pipeline_and_a_frame() -> None:
     alone = certified_margins(ROCSVM(LAM).fit(Z, DATA.y), Z, DATA.y)
     for got, wanted in zip(certified_margins(pipeline, frame, DATA.y), alone, strict=True):
         assert np.allclose(got, wanted, rtol=1e-9, atol=0)
-    surface = shown(decision_surface(pipeline, frame, DATA.y, resolution=10))
+    surface = shown(validation.decision_surface(pipeline, frame, DATA.y, resolution=10))
     assert (surface.get_xlabel(), surface.get_ylabel()) == ("height", "weight")
     figure = matplotlib.figure.Figure()
     axes: Any = figure.subplots(1, 2)
-    assert roc_with_thresholds(pipeline, frame, DATA.y, axes=axes[0]) is figure
-    assert margin_distribution(pipeline, frame, DATA.y, axes=axes[1]) is figure
+    assert validation.roc_with_thresholds(pipeline, frame, DATA.y, axes=axes[0]) is figure
+    assert validation.margin_distribution(pipeline, frame, DATA.y, axes=axes[1]) is figure
     assert len(axes[0].lines) > 2 and axes[1].containers
 
 
 def test_what_cannot_be_drawn_is_refused_with_the_reason(model: ROCSVM) -> None:
     for call, words in (
-        (lambda: decision_surface(model, DATA.X[:, :1], DATA.y), "two features"),
+        (lambda: validation.decision_surface(model, DATA.X[:, :1], DATA.y), "two features"),
         (lambda: gap_curves({}), "at least one"),
-        (lambda: bound_against_error([]), "at least one"),
+        (lambda: validation.bound_against_error([]), "at least one"),
         (lambda: certified_margins(ROCSVM(kernel="precomputed"), DATA.X, DATA.y), "certificate"),
-        (lambda: roc_with_thresholds(object(), DATA.X, DATA.y), "decision_function"),
+        (lambda: validation.roc_with_thresholds(object(), DATA.X, DATA.y), "decision_function"),
     ):
         with pytest.raises(InputError, match=words):
             call()

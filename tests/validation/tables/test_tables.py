@@ -25,24 +25,13 @@ from aucert.validation.reruns import Recorded, Rerun, differences
 from aucert.validation.store import read_evidence
 from aucert.validation.tables import nonlinear, sauc, scaling_up, sht
 from aucert.validation.tables import run as runs
+from aucert.validation.tables import table as layout
 from aucert.validation.tables.pages import NOTHING, TOO_LITTLE, Shown, as_csv, cell, markdown
 from aucert.validation.tables.run import estimate, planned, reproduce, tables
 from aucert.validation.tables.sauc import ALL, EXACT, PLAIN, RAW, STRUCTURED, SVM, Grid, Sides
 from aucert.validation.tables.scaling_up import full_fit
 from aucert.validation.tables.sht import METHODS, STARS, by_trial
-from aucert.validation.tables.table import (
-    EXPERIMENTS,
-    Entry,
-    Experiment,
-    Job,
-    Part,
-    Results,
-    Run,
-    Sample,
-    Table,
-    paired_test,
-    race,
-)
+from aucert.validation.tables.table import EXPERIMENTS, Experiment, Job, Part, Results, Run, Sample
 from command import Command
 from loops import each, seeds
 from planted_tables import planted
@@ -85,7 +74,7 @@ def test_the_winner_is_that_of_all_folds_of_all_candidates() -> None:
             table = np.round(table * 4) / 4
         means = table.mean(axis=1).round(12)
         first = np.unravel_index(int(means.argmax()), means.shape)
-        found = race(int(n), int(folds), lambda k, fold, t=table: t[k, fold].tolist())
+        found = layout.race(int(n), int(folds), lambda k, fold, t=table: t[k, fold].tolist())
         assert found == (*first, means.max())
     asked: list[tuple[int, int]] = []  # what cannot win is left after one fold
 
@@ -93,7 +82,7 @@ def test_the_winner_is_that_of_all_folds_of_all_candidates() -> None:
         asked.append((candidate, fold))
         return [(98.0, 55.0, 97.5)[candidate]]
 
-    assert race(3, 3, values, highest=100.0)[0] == 0 and len(asked) == 7
+    assert layout.race(3, 3, values, highest=100.0)[0] == 0 and len(asked) == 7
     assert [fold for candidate, fold in asked if candidate == 1] == [0]  # 85 at best
     assert (2, 2) in asked  # 98.3 at best after one fold: it could have won
 
@@ -340,7 +329,7 @@ def test_a_simulated_fold_is_run_and_convergence_notes_both_steps(monkeypatch) -
 TABLES = tables()
 
 
-def entry(shown: list[Any]) -> Entry:
+def entry(shown: list[Any]) -> layout.Entry:
     return shown[0].page.entries[0]
 
 
@@ -354,7 +343,7 @@ def the_file(folder: Path) -> Path:
     return path
 
 
-def changed(**parts: Any) -> dict[str, Table]:
+def changed(**parts: Any) -> dict[str, layout.Table]:
     """One planted table, its experiment changed."""
     table = planted()["one"]
     experiment = dataclasses.replace(table.experiment, **parts)
@@ -528,8 +517,8 @@ def test_the_estimate_and_the_limit_on_the_command_line(command: Command) -> Non
 
 
 def test_cells_and_csv_hold_print_ours_and_error() -> None:
-    assert cell(Entry("r", "c", "98.04", 97.513, 0.121)) == "98.04 / 97.51 ± 0.12"
-    text = as_csv((Entry("a, b", "c", "1.0 (2)", 1 / 3, None, 4),))
+    assert cell(layout.Entry("r", "c", "98.04", 97.513, 0.121)) == "98.04 / 97.51 ± 0.12"
+    text = as_csv((layout.Entry("a, b", "c", "1.0 (2)", 1 / 3, None, 4),))
     (line,) = csv.DictReader(io.StringIO(text))
     assert line["row"] == "a, b" and float(line["ours"]) == 1 / 3
     assert line["error"] == "" and line["count"] == "4"
@@ -537,14 +526,14 @@ def test_cells_and_csv_hold_print_ours_and_error() -> None:
 
 def test_the_paired_test_is_students_and_widened_for_overlapping_splits() -> None:
     a, b = np.random.default_rng(0).normal(size=(2, 12))
-    ours, theirs = paired_test(a, b), stats.ttest_rel(a, b)
+    ours, theirs = layout.paired_test(a, b), stats.ttest_rel(a, b)
     assert ours is not None and ours[2] == pytest.approx(theirs.pvalue, rel=1e-10)
     assert ours[0] == pytest.approx(np.mean(a - b))
-    split = paired_test(a, b, overlap=0.25)
+    split = layout.paired_test(a, b, overlap=0.25)
     assert split is not None and split[2] > ours[2]
     assert split[1] / ours[1] == pytest.approx(np.sqrt((1 / 12 + 0.25) / (1 / 12)))
-    assert paired_test([1.0, 2.0], [0.0, 0.0]) is None
-    same = paired_test([1.0, 2.0, 3.0], [1.0, 2.0, 3.0])
+    assert layout.paired_test([1.0, 2.0], [0.0, 0.0]) is None
+    same = layout.paired_test([1.0, 2.0, 3.0], [1.0, 2.0, 3.0])
     assert same is not None and same[2] == 1.0
 
 
