@@ -16,27 +16,11 @@ from unittest import mock
 
 import numpy as np
 
+import fuzzing
 import naive
+from aucert import exact
 from aucert.approx import FSAUC, SHTAUC, SOLAM, SPAM, IncompleteROCSVM, RankSVM
-from aucert.exact import (
-    ROCSVM,
-    AllPairs,
-    Certificate,
-    GroupedRows,
-    InputError,
-    Minorant,
-    PairList,
-    PartitionedRows,
-    Ridge,
-    Rows,
-    Solution,
-    StreamedRows,
-    best_subset,
-    certify,
-    cross_validated_path,
-    regularization_path,
-    solve,
-)
+from aucert.exact import AllPairs, PairList, Ridge, Rows, StreamedRows, best_subset, certify, solve
 from aucert.exact.certificate.exact_certificate import ExactCertificate
 from aucert.exact.losses.registry import ALL_LOSSES, SmoothHinge, get_loss
 from aucert.exact.pairs.concordance import concordance
@@ -62,28 +46,13 @@ from fuzzing import (
     TIGHT,
     Found,
     Hard,
-    Kind,
-    LinearTruth,
-    NaiveTruth,
-    bound_faults,
-    faults_next_to,
     hard_labels,
     hard_lam,
-    hard_loss,
-    hard_pairs,
     hard_rows,
-    hard_sparse,
     hard_values,
-    hard_weight,
-    in_form,
-    listed_pairs,
     over,
     pick,
     power,
-    rewritten,
-    stored,
-    true_gram,
-    unit_of,
 )
 from ordered_naive import naive_ordered, naive_survival
 from own_parts import Polynomial, RoundedHinge
@@ -99,10 +68,10 @@ KINDS_OF_SCORES = (
 
 def judging(
     X: np.ndarray, hard: Hard, lam: float, loss: str = "hinge", pairs: Any = None
-) -> tuple[LinearTruth, Solution]:
+) -> tuple[fuzzing.LinearTruth, exact.Solution]:
     """Return the truth about a linear problem, and a strong solution of it."""
     asked: Any = {"loss": loss, "pairs": pairs or AllPairs(), **TIGHT}
-    truth = LinearTruth(X, hard.positive, lam, loss, pairs)
+    truth = fuzzing.LinearTruth(X, hard.positive, lam, loss, pairs)
     return truth, solve(X, hard.y, lam, **asked)
 
 
@@ -116,7 +85,7 @@ def scores(rng: np.random.Generator, found: Found) -> None:
             X[np.flatnonzero(hard.positive)[0], 0] = 10.0 ** rng.uniform(7, 11)
         else:
             X[:, -1] *= 10.0 ** rng.uniform(-17, -5)
-    loss = hard_loss(rng)
+    loss = fuzzing.hard_loss(rng)
     tight = solve(X, hard.y, lam, loss=loss, **TIGHT)
     w0 = tight.w.copy()
     if kind == "tiny":
@@ -124,7 +93,7 @@ def scores(rng: np.random.Generator, found: Found) -> None:
     s = _some_scores(rng, kind, X, w0, hard.positive)
     found.name = f"scores {kind}, {hard.name}, {loss}, lam {lam:.2g}"
     audit = certify(X, hard.y, lam, scores=s, loss=loss)
-    truth = LinearTruth(X, hard.positive, lam, loss, AllPairs())
+    truth = fuzzing.LinearTruth(X, hard.positive, lam, loss, AllPairs())
     least = truth.objective(tight.w)
     listed = naive.weighted_pairs(hard.positive.tolist(), AllPairs())
     mean = naive.sums(naive.exact(s), listed, loss).value
@@ -244,7 +213,7 @@ def proof_fields(rng: np.random.Generator, found: Found, kind: str = "classes") 
     stated = Stated(X, kind, {"y": y == 1} if kind == "classes" else _columns(rng, n, kind), r)
     if kind == "ordered":  # the file is about these columns: a row on no side counts 0 times
         stated = Stated(X, kind, *columns_of(stated.ordered_pairs()))
-    lam, tol = power(rng, -5, 2) * unit_of(X) ** 2, power(rng, -9, -1)
+    lam, tol = power(rng, -5, 2) * fuzzing.unit_of(X) ** 2, power(rng, -9, -1)
     found.name = f"proof, {kind}, {shape}, X {X.shape}, lam {lam:.2g}, tol {tol:.0e}"
     solution, tight = stated.solve(lam, tol=tol), stated.solve(lam, tol=1e-9, max_time=0.3).w
     proof = stated.written(lam, solution)
@@ -384,22 +353,23 @@ def kernel_solved(
     gamma, rows = None if name == "linear" else power(rng, -3, 1), naive.exact(hard.true)
     found.name = f"{name}, gamma {gamma}, structure {structure:.2g}, "
     if gamma is not None:
-        rows = true_gram(hard.true, name, gamma)
+        rows = fuzzing.true_gram(hard.true, name, gamma)
     lam = hard_lam(rng, hard.true) if gamma is None else power(rng, -5, 1)
-    pairs, asked = hard_pairs(rng, hard.true, hard.y), {"gamma": gamma, "structure": structure}
-    judged_by(rng, found, hard, rows, lam=lam, pairs=pairs, kernel=name, **asked)
+    asked: Any = {"gamma": gamma, "structure": structure, "kernel": name, "lam": lam}
+    asked["pairs"] = fuzzing.hard_pairs(rng, hard.true, hard.y)
+    judged_by(rng, found, hard, rows, **asked)
 
 
 def judged_by(rng: np.random.Generator, found: Found, hard: Hard, rows: Any, **asked: Any) -> None:
     """Solve, roughly and well, and judge by the rows or kernel values in fractions."""
-    asked["loss"] = loss = hard_loss(rng)
+    asked["loss"] = loss = fuzzing.hard_loss(rng)
     lam, pairs, valued = asked["lam"], asked["pairs"], asked["kernel"] != "linear"
     found.name += f"{hard.name}, {loss}, lam {lam:.2g}, {type(pairs).__name__}"
-    untouched = stored(hard.X)
+    untouched = fuzzing.stored(hard.X)
     solution = solve(hard.X, hard.y, tol=10.0 ** rng.integers(-11, -1), **asked)
-    found.judged(rewritten(hard.X, untouched))
+    found.judged(fuzzing.rewritten(hard.X, untouched))
     tight, structure = solve(hard.true, hard.y, **asked, **TIGHT), asked.get("structure", 0.0)
-    truth = NaiveTruth(rows, valued, hard.positive, lam, loss, pairs, structure)
+    truth = fuzzing.NaiveTruth(rows, valued, hard.positive, lam, loss, pairs, structure)
     found.solved(truth, solution, tight)
 
 
@@ -412,7 +382,7 @@ def precomputed(rng: np.random.Generator, found: Found) -> None:
     if rng.uniform() < 0.3:
         F = rng.normal(size=(n, 3))
         K = np.exp(-((F[:, None] - F[None]) ** 2).sum(axis=2))
-    lam, pairs = hard_lam(rng, F) + float(np.abs(K).max()) * 1e-6, hard_pairs(rng, F, y)
+    lam, pairs = hard_lam(rng, F) + float(np.abs(K).max()) * 1e-6, fuzzing.hard_pairs(rng, F, y)
     hard = Hard(K, K, y, f"precomputed, n {n}")
     judged_by(rng, found, hard, naive.exact(K), lam=lam, pairs=pairs, kernel="precomputed")
 
@@ -430,7 +400,7 @@ def no_kernel(rng: np.random.Generator, found: Found) -> None:
     K = K - float(rng.choice([0.0, 10.0 ** rng.uniform(-18, -10)])) * top * np.eye(n)
     if rng.integers(2):
         K = K + 10.0 ** rng.uniform(-18, -9) * top * rng.normal(size=K.shape)
-    lam, pairs, space = power(rng, -4, 1) * top, hard_pairs(rng, F, y), Gram(K)
+    lam, pairs, space = power(rng, -4, 1) * top, fuzzing.hard_pairs(rng, F, y), Gram(K)
     meant, hard = naive.exact(space.K), Hard(K, K, y, f"no kernel, n {n}")
     for i in range(n):
         meant[i][i] += Fraction(space.shift)
@@ -442,7 +412,7 @@ def own_kernel(rng: np.random.Generator, found: Found) -> None:
     hard = hard_rows(rng, 10, pick(rng, "gaussian", "ties", "duplicates", "constant"), "plain")
     X, degree = hard.true * 10.0 ** float(rng.integers(-2, 3)), int(rng.integers(1, 4))
     K = [[(1 + p) ** degree for p in naive.products(naive.exact(X), z)] for z in naive.exact(X)]
-    hard, pairs = replace(hard, X=X, true=X), hard_pairs(rng, X, hard.y)
+    hard, pairs = replace(hard, X=X, true=X), fuzzing.hard_pairs(rng, X, hard.y)
     found.name = f"polynomial of degree {degree}, "
     judged_by(rng, found, hard, K, lam=power(rng, -5, 1), pairs=pairs, kernel=Polynomial(degree))
 
@@ -450,7 +420,7 @@ def own_kernel(rng: np.random.Generator, found: Found) -> None:
 def own_loss(rng: np.random.Generator, found: Found) -> None:
     """A loss of one's own, the smooth hinge of any corner, over a list of pairs or all."""
     hard = hard_rows(rng, 30, "gaussian", "plain")
-    pairs = listed_pairs(rng, hard.y, 40) if rng.random() < 0.5 else AllPairs()
+    pairs = fuzzing.listed_pairs(rng, hard.y, 40) if rng.random() < 0.5 else AllPairs()
     corner, lam = power(rng, -2, 1), power(rng, -2, 2)
     found.name = f"a loss of one's own, {hard.name}, corner {corner:.2g}, lam {lam:.2g}"
     asked: Any = {"lam": lam, "loss": RoundedHinge(corner), "pairs": pairs}
@@ -539,7 +509,7 @@ def odd_weights(rng: np.random.Generator, found: Found) -> None:
         found.judged([f"a certificate of {kind} weights"])
         return
     truth, tight = judging(hard.true, hard, lam)
-    found.judged(faults_next_to(truth, np.asarray(given, dtype=float), audit, tight))
+    found.judged(fuzzing.faults_next_to(truth, np.asarray(given, dtype=float), audit, tight))
 
 
 def linear(rng: np.random.Generator, found: Found) -> None:
@@ -556,21 +526,21 @@ def linear(rng: np.random.Generator, found: Found) -> None:
 def sparse(rng: np.random.Generator, found: Found) -> None:
     """Sparse rows that are not canonical, linear and with kernels."""
     if rng.uniform() < 0.65:
-        _solved(rng, hard_sparse(rng), found)
+        _solved(rng, fuzzing.hard_sparse(rng), found)
     else:
-        kernel_solved(rng, hard_sparse(rng, 9), pick(rng, "rbf", "laplacian"), found)
+        kernel_solved(rng, fuzzing.hard_sparse(rng, 9), pick(rng, "rbf", "laplacian"), found)
 
 
 def _solved(rng: np.random.Generator, hard: Hard, found: Found) -> None:
-    lam, loss = hard_lam(rng, hard.true), hard_loss(rng)
-    pairs = hard_pairs(rng, hard.true, hard.y)
+    lam, loss = hard_lam(rng, hard.true), fuzzing.hard_loss(rng)
+    pairs = fuzzing.hard_pairs(rng, hard.true, hard.y)
     few = ("descent", "cutting-plane", "lifted") if hard.y.size < 30 else ("descent", "auto")
     method = "auto" if loss != "hinge" or rng.uniform() < 0.6 else pick(rng, *few)
     tol, kind = 10.0 ** rng.integers(-12, 0), type(pairs).__name__
     found.name = f"{hard.name}, {loss}, lam {lam:.2g}, {kind}, {method}, tol {tol:.0e}"
-    untouched = stored(hard.X)
+    untouched = fuzzing.stored(hard.X)
     solution = solve(hard.X, hard.y, lam, loss=loss, pairs=pairs, method=method, tol=tol)
-    found.judged(rewritten(hard.X, untouched))
+    found.judged(fuzzing.rewritten(hard.X, untouched))
     truth, tight = judging(hard.true, hard, lam, loss, pairs)
     found.solved(truth, solution, tight)
     evidence = solution.witness.evidence
@@ -581,18 +551,18 @@ def _solved(rng: np.random.Generator, hard: Hard, found: Found) -> None:
             margins = evidence.scores[pairs.i] - evidence.scores[pairs.j]
             evidence = Alpha(evidence.scale * get_loss(loss).alpha(margins, evidence.width))
         witness = replace(solution.witness, evidence=evidence)
-        exact = ExactCertificate.of(truth.problem, solution.w, witness).dual
+        true = ExactCertificate.of(truth.problem, solution.w, witness).dual
         stated = solution.certificate.dual
-        found.judged(over("the dual is above that of its evidence", stated, exact))
+        found.judged(over("the dual is above that of its evidence", stated, true))
 
 
 def estimator(rng: np.random.Generator, found: Found) -> None:
     """Estimators with a certificate over all pairs, row weights, dense or sparse rows."""
-    hard = hard_sparse(rng) if rng.integers(2) else hard_rows(rng, 40)
-    lam, loss = hard_lam(rng, hard.true), hard_loss(rng)
-    weight = hard_weight(rng, hard.y) if rng.integers(2) else None
+    hard = fuzzing.hard_sparse(rng) if rng.integers(2) else hard_rows(rng, 40)
+    lam, loss = hard_lam(rng, hard.true), fuzzing.hard_loss(rng)
+    weight = fuzzing.hard_weight(rng, hard.y) if rng.integers(2) else None
     kind = pick(rng, "exact", "exact", "drawn", "newton")
-    model: Any = ROCSVM(lam=lam, loss=loss)
+    model: Any = exact.ROCSVM(lam=lam, loss=loss)
     if kind == "drawn":
         loss = "hinge"
         model = IncompleteROCSVM(lam=lam, random_state=0, max_iter=300)
@@ -607,7 +577,7 @@ def estimator(rng: np.random.Generator, found: Found) -> None:
         found.refused += 1
         return
     truth, tight = judging(hard.true, hard, lam, loss, AllPairs(weight))
-    found.judged(faults_next_to(truth, model.coef_[0], model.certificate_, tight))
+    found.judged(fuzzing.faults_next_to(truth, model.coef_[0], model.certificate_, tight))
 
 
 def in_blocks(rng: np.random.Generator, found: Found, loss: str = "hinge") -> None:
@@ -615,7 +585,7 @@ def in_blocks(rng: np.random.Generator, found: Found, loss: str = "hinge") -> No
     hard = hard_rows(rng, 200 if loss == "hinge" else 60, form="plain")
     lam, weight = hard_lam(rng, hard.true), None
     if rng.integers(2):
-        weight = hard_weight(rng, hard.y)
+        weight = fuzzing.hard_weight(rng, hard.y)
     source = hard.true
     if loss == "hinge" and rng.integers(2) and 1e-30 < np.abs(source).max() < 1e30:
         source = source.astype(np.float32)
@@ -634,11 +604,11 @@ def squared_in_blocks(rng: np.random.Generator, found: Found) -> None:
 
 def path(rng: np.random.Generator, found: Found) -> None:
     """Every point of a path of lam."""
-    hard = hard_sparse(rng) if rng.integers(2) else hard_rows(rng, 40)
-    loss, pairs = hard_loss(rng), hard_pairs(rng, hard.true, hard.y)
+    hard = fuzzing.hard_sparse(rng) if rng.integers(2) else hard_rows(rng, 40)
+    loss, pairs = fuzzing.hard_loss(rng), fuzzing.hard_pairs(rng, hard.true, hard.y)
     lams = hard_lam(rng, hard.true) * 10.0 ** -np.arange(4.0)
     found.name = f"path, {hard.name}, {loss}, lams {lams}, {type(pairs).__name__}"
-    points = regularization_path(hard.X, hard.y, lams, loss=loss, pairs=pairs).points
+    points = exact.regularization_path(hard.X, hard.y, lams, loss=loss, pairs=pairs).points
     for point in points:
         truth, tight = judging(hard.true, hard, point.lam, loss, pairs)
         found.solved(truth, point.solution, tight)
@@ -647,8 +617,8 @@ def path(rng: np.random.Generator, found: Found) -> None:
 def weights(rng: np.random.Generator, found: Found) -> None:
     """Audits of somebody's weights, refined or not, and the pairs whose order they make certain."""
     hard = hard_rows(rng, 30)
-    lam, loss = hard_lam(rng, hard.true), hard_loss(rng)
-    pairs = hard_pairs(rng, hard.true, hard.y)
+    lam, loss = hard_lam(rng, hard.true), fuzzing.hard_loss(rng)
+    pairs = fuzzing.hard_pairs(rng, hard.true, hard.y)
     truth, tight = judging(hard.true, hard, lam, loss, pairs)
     w = tight.w * (1 + 10.0 ** rng.uniform(-12, 0) * rng.normal(size=tight.w.size))
     if rng.uniform() < 0.3:
@@ -656,11 +626,11 @@ def weights(rng: np.random.Generator, found: Found) -> None:
     refine = bool(rng.integers(2))
     found.name = f"audit, {hard.name}, {loss}, lam {lam:.2g}, {type(pairs).__name__}, {refine}"
     audit = certify(hard.X, hard.y, lam, w=w, loss=loss, pairs=pairs, refine=refine)
-    wrong = faults_next_to(truth, w, audit, tight)
+    wrong = fuzzing.faults_next_to(truth, w, audit, tight)
     found.judged(wrong + order_faults(truth, audit, w, tight))
 
 
-def order_faults(truth: LinearTruth, audit: Any, w: np.ndarray, tight: Solution) -> list[str]:
+def order_faults(truth: Any, audit: Any, w: np.ndarray, tight: Any) -> list[str]:
     """Return what is false in the count of pairs whose order at the optimum is certain.
 
     A pair can only count if the model orders it so, and the optimum may: within the exact radius of
@@ -869,10 +839,10 @@ def smooth(rng: np.random.Generator, found: Found) -> None:
     loss = pick(rng, *SMOOTH)
     corner = float(rng.choice([1.0, 1.0, 0.001, 0.3, 1000.0]))
     rule: Any = SmoothHinge(corner) if loss == "smooth_hinge" else ALL_LOSSES[loss]
-    weight = hard_weight(rng, y) if rng.integers(2) else None
+    weight = fuzzing.hard_weight(rng, y) if rng.integers(2) else None
     choice = rng.integers(4)
     if choice == 0:
-        pairs: Any = listed_pairs(rng, y, int(rng.integers(1, 30))).on(y == 1)
+        pairs: Any = fuzzing.listed_pairs(rng, y, int(rng.integers(1, 30))).on(y == 1)
     else:
         form, bins = ("binned" if choice == 1 else "auto"), 1 << int(rng.integers(0, 14))
         pairs = AllPairs(weight, form=form, bins=bins).on(y == 1)
@@ -900,7 +870,7 @@ def penalised(rng: np.random.Generator, found: Found) -> None:
     if shape == "columns":
         values = values / np.abs(values).max(axis=0) * 10.0 ** rng.integers(-4, 5, d)
     scale = 10.0 ** float(rng.choice([0, 0, 0, -6, 6, -60, 60]))
-    given, X = in_form(values, pick(rng, *FEW_FORMS))
+    given, X = fuzzing.in_form(values, pick(rng, *FEW_FORMS))
     if scale != 1:
         given = X = values * scale
     loss = pick(rng, "hinge", *QUADRATIC, *SMOOTH)
@@ -925,8 +895,8 @@ def penalised(rng: np.random.Generator, found: Found) -> None:
     near = problem.space.scores(tight.w) * (1 + 10.0 ** rng.uniform(-9, -1))
     width = float(rng.choice([0.0, 1e-3, 0.3]))
     claims: list[Any] = [
-        Certificate.of(problem, far, witness)
-        for witness in (Minorant.from_scores(problem, near, width), tight.witness)
+        exact.Certificate.of(problem, far, witness)
+        for witness in (exact.Minorant.from_scores(problem, near, width), tight.witness)
     ]
     claims.append(certify(given, **asked, w=far, refine=bool(rng.integers(2)), max_time=0.2))
     for claim in claims:
@@ -935,7 +905,7 @@ def penalised(rng: np.random.Generator, found: Found) -> None:
 
 def hard_penalty(rng: np.random.Generator, X: np.ndarray, d: int) -> Any:
     """Return a penalty in units of the rows."""
-    unit = unit_of(X)
+    unit = fuzzing.unit_of(X)
     l1 = power(rng, -4, 0) * unit
     l2 = power(rng, -5, 1) * unit**2 * int(rng.integers(0, 4) > 0)
     if l2 > 0 and rng.integers(4) == 0:
@@ -982,7 +952,7 @@ def exact_penalty(penalty: Any, w: Sequence[Fraction]) -> Fraction | None:
 
 def claim_faults(claim: Any, value: Fraction, rival: Fraction, l2: float) -> list[str]:
     """Return what is false in a claim about weights of objective `value`, known to 50 digits."""
-    return bound_faults(claim, value, min(value, rival), l2, value * BEYOND)
+    return fuzzing.bound_faults(claim, value, min(value, rival), l2, value * BEYOND)
 
 
 def checked_solver(rng: np.random.Generator, found: Found) -> None:
@@ -1009,9 +979,9 @@ def checked_solver(rng: np.random.Generator, found: Found) -> None:
             continue
         pairs = AllPairs(problem.sample_weight)
         try:
-            truth = LinearTruth(problem.X, problem.y == 1, problem.lam, loss, pairs)
+            truth = fuzzing.LinearTruth(problem.X, problem.y == 1, problem.lam, loss, pairs)
             value = truth.objective(row.w)
-        except InputError:
+        except exact.InputError:
             found.judged(["weights pass whose F cannot be had"] * (row.verdict == "pass"))
             continue
         best = solve(problem.X, problem.y, problem.lam, loss=loss, pairs=pairs, **TIGHT)
@@ -1030,7 +1000,7 @@ def solved_tail(rng: np.random.Generator, found: Found) -> None:
     hard = hard_rows(rng, 20, pick(rng, *FEW_SHAPES), "plain")
     X, n = hard.true, hard.y.size
     core = tail_core(rng, hard.y, pick(rng, "hinge", "squared_hinge", *SMOOTH), *RATES[:4])
-    judge_solver(X, core, Ridge(power(rng, -5, 1) * unit_of(X) ** 2), found)
+    judge_solver(X, core, Ridge(power(rng, -5, 1) * fuzzing.unit_of(X) ** 2), found)
     shares = 0.999 * rng.dirichlet(np.ones(4))
     widths = rng.choice([0, 0.3], size=4)
     if not isinstance(core.risk, Tail):
@@ -1064,7 +1034,7 @@ def both_judged(
 def zeros(rng: np.random.Generator, found: Found) -> None:
     """Weights that are proved to be zero: those of a tight solution are, to its radius."""
     hard = hard_rows(rng, 40, pick(rng, "gaussian", "ties", "duplicates"), "plain")
-    X, y, unit = hard.true, hard.y, unit_of(hard.true)
+    X, y, unit = hard.true, hard.y, fuzzing.unit_of(hard.true)
     more: dict[str, Any] = {"lam": power(rng, -2, 0) * unit**2, "l1": power(rng, -2, 0) * unit}
     more["loss"] = pick(rng, "hinge", *QUADRATIC, "logistic", "smooth_hinge")
     if rng.integers(3) == 0:
@@ -1160,7 +1130,7 @@ def lowered(rng: np.random.Generator) -> dict[str, Any]:
     return {name: value for way in ways if rng.integers(2) for name, value in way.items()}
 
 
-def on_other_routes(kind: Kind) -> Kind:
+def on_other_routes(kind: fuzzing.Kind) -> fuzzing.Kind:
     """Make small problems take the routes of large ones."""
 
     def routed(rng: np.random.Generator, found: Found) -> None:
@@ -1192,7 +1162,7 @@ PARTED_SHAPES = (
 class Parted:
     """Rows in partitions, and what they stand for: X as float64 (n, d), and their pairs."""
 
-    rows: PartitionedRows
+    rows: exact.PartitionedRows
     X: np.ndarray
     pairs: list[tuple[int, int, Fraction]]
     name: str
@@ -1227,10 +1197,10 @@ def parted(
         names: Any = np.array([f"q{one}" for one in group]) if rng.integers(2) else group * 3 - 4
         between = [0, n, *(np.flatnonzero(np.diff(group)) + 1).tolist()]
         places = sorted(rng.choice(between, int(rng.integers(0, 4))).tolist())
-        rows: Any = GroupedRows(cut_groups(X, names, key, weight, places))
+        rows: Any = exact.GroupedRows(cut_groups(X, names, key, weight, places))
     else:
         places = sorted(rng.integers(0, n + 1, int(rng.integers(0, 6))).tolist())
-        rows = PartitionedRows(cut(X, y == 1, weight, places))
+        rows = exact.PartitionedRows(cut(X, y == 1, weight, places))
     true = naive_ordered(group, key, held, held)
     pairs = list(zip(true.i, true.j, true.weight, strict=True))
     name = f"{shape}, {X.dtype}, X {X.shape}, cut {places}, weights {weight is not None}"
@@ -1268,7 +1238,7 @@ def folds(rng: np.random.Generator, found: Found) -> None:
     lams = hard_lam(rng, made.X) * 10.0 ** -np.arange(2.0)
     tol = power(rng, -4, -0.3)
     found.name = f"{made.name}, grouped {grouped}, {count} folds, lams {lams}, tol {tol:.0e}"
-    stated = cross_validated_path(made.rows, None, lams, cv=count, seed=seed, tol=tol)
+    stated = exact.cross_validated_path(made.rows, None, lams, cv=count, seed=seed, tol=tol)
     rows = made.rows
     seen = 0
     for fold, parts in enumerate(rows.folds(count, seed)):
@@ -1294,7 +1264,7 @@ Rows4 = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 def fold_rows(rows: Any) -> Rows4:
     """Return the rows, groups, keys and weights of a part."""
-    if isinstance(rows, GroupedRows):
+    if isinstance(rows, exact.GroupedRows):
         all_rows = rows.all_rows()
         weight = all_rows.weight
         ones = np.ones(all_rows.key.size)
@@ -1377,23 +1347,23 @@ def _false(proof: Any, verdict: str, made: Parted, tight: np.ndarray) -> list[st
 
 # The table of kinds: seed s of a list has kind s modulo its length.
 
-KINDS: list[Kind] = [
+KINDS: list[fuzzing.Kind] = [
     *(linear, sparse, scores, linear, kernel, in_blocks, sparse, weights, subset, linear),
     *(structured, scores, proof_fields, linear, own_loss, estimator, kernel, path),
     *(precomputed, linear, sparse_auc, sparse, structured, scores),
     *(online, changing, no_kernel, odd_weights),
 ]
-CORE: list[Kind] = [
+CORE: list[fuzzing.Kind] = [
     *(ordered, smooth, tail, ordered, penalised, smooth),
     *(tail, ordered, own_kernel, smooth, tail, checked_solver),
 ]
-PAIRS: list[Kind] = [
+PAIRS: list[fuzzing.Kind] = [
     *(penalised, solved_tail, statistics, penalised, zeros),
     *(penalised, ordered_proof, worst_group, penalised, ordered_proof),
 ]
-PLAIN: list[Kind] = [
+PLAIN: list[fuzzing.Kind] = [
     *(linear, squared_in_blocks, smooth, kernel, in_blocks, estimator),
     *(linear, squared_in_blocks, tail, kernel, weights, structured),
 ]
-ROUTES: list[Kind] = [on_other_routes(kind) for kind in PLAIN]
-PARTED: list[Kind] = [partitioned, folds, partitioned, partition_proof]
+ROUTES: list[fuzzing.Kind] = [on_other_routes(kind) for kind in PLAIN]
+PARTED: list[fuzzing.Kind] = [partitioned, folds, partitioned, partition_proof]
