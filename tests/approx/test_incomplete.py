@@ -11,14 +11,11 @@ from sklearn.exceptions import ConvergenceWarning
 from aucert.approx import Adamax, GradientDescent, IncompleteROCSVM, IncompleteSAUCSVM, incomplete
 from aucert.approx.drawn_pairs import by_weight, draw_pairs
 from aucert.approx.incomplete import certificate_over_all
+from aucert.exact import InputError, PartitionedRows, Problem, Status, linear_problem
 from aucert.exact.api.solve import choose_solver, solve
-from aucert.exact.certificate.solution import Status
-from aucert.exact.errors import InputError
 from aucert.exact.formulation.formulation import formulate
 from aucert.exact.formulation.request import Request
 from aucert.exact.losses.registry import LOSSES
-from aucert.exact.problem.problem import Problem, linear_problem
-from aucert.exact.spaces.partitions import PartitionedRows
 from cutting import cut
 from loops import each
 

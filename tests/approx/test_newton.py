@@ -11,21 +11,14 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 import naive
-from aucert.approx import SubsampledRankSVM, kernel_svm, linear_svm
+from aucert.approx import RankSVM, SubsampledRankSVM, TruncatedNewton, kernel_svm, linear_svm
 from aucert.approx.landmarks import LANDMARKS
 from aucert.approx.newton.nbauc import NBAUC, random_part
 from aucert.approx.newton.newton_equation import NewtonPoint, curvature, direction, hessian
-from aucert.approx.newton.truncated_newton import RankSVM, TruncatedNewton
 from aucert.approx.nystrom import Nystrom
-from aucert.exact.api.solve import solve
-from aucert.exact.certificate.solution import Status, Step
-from aucert.exact.errors import InputError
-from aucert.exact.losses.registry import HINGE, SQUARED_HINGE
+from aucert.exact import HINGE, SQUARED_HINGE, Gram, InputError, Mean, Rows, Status, Step, solve
 from aucert.exact.problem.problem import Problem, linear_problem
-from aucert.exact.problem.risk import Mean
 from aucert.exact.solvers.descent import Descent
-from aucert.exact.spaces.gram import Gram
-from aucert.exact.spaces.rows import Rows
 from aucert.validation.data.datasets import load
 from loops import each, seeds
 from problems import CLASSES, awkward

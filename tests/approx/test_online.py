@@ -11,23 +11,17 @@ from scipy.stats import chisquare
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from aucert.approx import nsauc, oam
+from aucert.approx import Nystrom, nsauc, oam
 from aucert.approx.fsauc import FSAUC, MultiStageSaddle, StageWalk, count_stages
 from aucert.approx.nsauc import NSAUC, PairSGD, Schedule, Walk, random_pairs, starting_time
-from aucert.approx.nystrom import Nystrom
 from aucert.approx.oam import OAM, UPDATES, OnlineAUC
 from aucert.approx.online import from_rows
 from aucert.approx.solam import SOLAM, SaddleWalk, StochasticSaddle, auto_step
 from aucert.approx.spam import CHUNK, SPAM, ProximalWalk, StochasticProximal, from_paper, steepest
-from aucert.exact.api.solve import solve
-from aucert.exact.certificate.solution import Status
-from aucert.exact.errors import InputError
+from aucert.exact import HINGE, SQUARED_HINGE, AllPairs, InputError, PairList, Rows, Status, solve
 from aucert.exact.estimators.thresholds import threshold_accuracy
-from aucert.exact.losses.registry import HINGE, SQUARED_HINGE
-from aucert.exact.pairs.all_pairs import AllPairs, PairList
 from aucert.exact.problem.problem import Problem, Ridge, linear_problem, pair_problem
 from aucert.exact.solvers.convex_reference import convex_reference
-from aucert.exact.spaces.rows import Rows
 from loops import each, seeds
 from problems import thin_rows
 

@@ -17,7 +17,7 @@ from rich.progress import Progress
 from sklearn.base import clone
 
 from aucert import approx, exact
-from aucert.exact import AllPairs, InputError, OrderedPairs, Ridge, Sign, linear_problem
+from aucert.exact import AllPairs, C_from_lam, InputError, OrderedPairs, Ridge, Sign, linear_problem
 from aucert.exact.estimators import thresholds
 from aucert.exact.formulation.formulation import formulate
 from aucert.exact.formulation.request import Request
@@ -26,7 +26,6 @@ from aucert.exact.pairs.auc import auc
 from aucert.exact.pairs.concordance import compare_models, delong, uno_concordance
 from aucert.exact.pairs.nearest_pairs import nearest_pairs
 from aucert.exact.problem.risk import Alpha, Mean
-from aucert.exact.problem.scalings import C_from_lam
 from aucert.exact.problem.tail import Tail, Worst, tail_risk
 from aucert.exact.solvers.closed_form import SquaredLossSolver
 from aucert.exact.solvers.qp import LIMITS, QP

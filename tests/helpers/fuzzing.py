@@ -24,10 +24,9 @@ import numpy as np
 import scipy.sparse as sp
 
 import naive
-from aucert.exact import AllPairs, InputError, PairList, TooLargeError, linear_problem
+from aucert.exact import AllPairs, InputError, Minorant, PairList, TooLargeError, linear_problem
 from aucert.exact.certificate.exact_certificate import ExactCertificate
 from aucert.exact.pairs.nearest_pairs import nearest_pairs
-from aucert.exact.problem.risk import Minorant
 from aucert.exact.spaces.kernels import Gaussian, Laplacian
 from decimal_losses import mean_of, true_kernel
 

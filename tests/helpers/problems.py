@@ -5,12 +5,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from aucert.exact import AllPairs, PairList, Rows
+from aucert.exact import AllPairs, Mean, PairList, Problem, Ridge, Rows, linear_problem
 from aucert.exact.losses.registry import get_loss
 from aucert.exact.pairs.kinds import group_auc_pairs, query_pairs, survival_pairs
-from aucert.exact.problem.penalties import Ridge
-from aucert.exact.problem.problem import Problem, linear_problem
-from aucert.exact.problem.risk import Mean
 
 CLASSES = (
     *("plain", "ties", "constant", "duplicates", "one positive", "one of each", "sparse"),

@@ -8,10 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from aucert.exact import OrderedPairs, Ridge, Rows, solve
-from aucert.exact.losses.registry import HINGE
-from aucert.exact.problem.problem import Problem
-from aucert.exact.problem.risk import Mean
+from aucert.exact import HINGE, Mean, OrderedPairs, Problem, Ridge, Rows, solve
 from aucert.exact.proof import check_proof
 from aucert.exact.proof.write import write_proof, write_proof_of
 from ordered_naive import naive_ordered, naive_survival

@@ -14,8 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 import naive
 from aucert import exact
 from aucert.approx import NBAUC, against_true_kernel
-from aucert.exact import ROCSVM, Certificate, InputError, Rows, certify, load_model, solve
-from aucert.exact.certificate.solution import Status
+from aucert.exact import ROCSVM, Certificate, InputError, Rows, Status, certify, load_model, solve
 from aucert.exact.estimators.saving import _digest
 from aucert.exact.losses.registry import SQUARED_HINGE
 from aucert.exact.pairs.ordered_pairs import OrderedPairs

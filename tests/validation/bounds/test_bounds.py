@@ -16,17 +16,10 @@ import pytest
 from scipy import stats
 
 import naive
-from aucert.approx.drawn_pairs import draw_pairs
-from aucert.approx.nystrom import nystrom_map
-from aucert.approx.sht import StochasticHardThresholding, sparse_problem
-from aucert.exact import solve
-from aucert.exact.errors import InputError, TooLargeError
-from aucert.exact.losses.registry import HINGE
-from aucert.exact.pairs.all_pairs import AllPairs, PairList
+from aucert.approx import StochasticHardThresholding, draw_pairs, nystrom_map, sparse_problem
+from aucert.exact import HINGE, AllPairs, Gram, InputError, PairList, Rows, TooLargeError, solve
 from aucert.exact.problem.problem import Problem, Ridge, pair_problem
-from aucert.exact.spaces.gram import Gram
 from aucert.exact.spaces.kernels import Gaussian, Kernel, Laplacian, Linear
-from aucert.exact.spaces.rows import Rows
 from aucert.exact.square_loss.row_average import RowAverage
 from aucert.validation.bounds import printed, sht
 from aucert.validation.bounds.experiment import approximation_errors, certified, prepare

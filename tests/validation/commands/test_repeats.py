@@ -12,8 +12,7 @@ import pytest
 import naive
 from aucert import exact
 from aucert.approx import draw_pairs
-from aucert.exact import certify, concordance, load_model, regularization_path, solve
-from aucert.exact.pairs.concordance import delong
+from aucert.exact import certify, concordance, delong, load_model, regularization_path, solve
 from aucert.exact.proof import check_proof
 from aucert.validation import suite
 from aucert.validation.commands import problems
