@@ -14,7 +14,7 @@ from aucert.approx import landmarks as ways
 from aucert.approx.bandwidth import READINGS, gamma_mean_distance
 from aucert.approx.landmarks import LANDMARKS, Landmarks, choose_landmarks, draw_by_pivots, kmeans
 from aucert.approx.nystrom import drawn_rows
-from aucert.exact import HINGE, AllPairs, Gram, InputError, Problem, Ridge, Rows, pair_problem
+from aucert.exact import HINGE, AllPairs, Gram, InputError, Ridge, Rows, pair_problem
 from aucert.exact.spaces.kernels import Gaussian, Kernel, Laplacian, Linear
 from loops import each, seeds
 
@@ -159,10 +159,6 @@ def test_the_cut_off_drops_eigenvalues_up_to_its_share_of_the_largest() -> None:
         assert np.sqrt(found.residual(X).max()) <= dropped * (1 + 1e-6)
 
 
-def hinge_problem(features: np.ndarray, positive: np.ndarray, lam: float) -> Problem:
-    return pair_problem(Rows(features), positive, AllPairs(), HINGE, Ridge(lam))
-
-
 BX = np.random.default_rng(0).normal(size=(50, 3)) * [1.0, 2.0, 3.0] + 5
 
 
@@ -202,7 +198,7 @@ class Overflowing(Linear):
 
 HOLED = np.where(np.arange(180).reshape(60, 3) == 10, np.nan, X)
 MAP = nystrom_map(Gaussian(0.3), X[:10])
-SPAN = hinge_problem(MAP.transform(X), Y, 0.01)
+SPAN = pair_problem(Rows(MAP.transform(X)), Y, AllPairs(), HINGE, Ridge(0.01))
 IN_ORDER, ASIDE = (dd.from_pandas(pd.DataFrame(BX, columns=list(x))) for x in ("abc", "acb"))
 
 

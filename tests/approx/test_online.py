@@ -345,12 +345,8 @@ RAW += 0.8 * np.where(WY, np.sign(WALK_RNG.normal(size=WN)), 0)[:, None]
 WX = Nystrom(gamma=0.25, n_landmarks=30, landmarks="kmeans", random_state=0).fit_transform(RAW)
 
 
-def problem(lam: float, rows: object = WX, pairs: AllPairs | PairList | None = None) -> Problem:
-    return pair_problem(Rows(rows), WY, pairs or AllPairs(), HINGE, Ridge(lam))
-
-
-def drawn(size: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
-    return random_pairs(problem(1.0), size, np.random.default_rng(seed))
+def problem(lam: float) -> Problem:
+    return pair_problem(Rows(WX), WY, AllPairs(), HINGE, Ridge(lam))
 
 
 def naive_walk(
@@ -383,7 +379,7 @@ SCHEDULES = [
 @each("schedule", SCHEDULES, ids=str)
 def test_the_compiled_steps_are_the_naive_ones_one_by_one(schedule: Schedule, sparse: bool) -> None:
     rows = np.where(np.abs(RAW) > 0.5, RAW, 0.0)
-    i, j = drawn(200)
+    i, j = random_pairs(problem(1.0), 200, np.random.default_rng(1))
     seen, points = naive_walk(rows, i, j, schedule)
     walk = Walk.of(np.zeros(4))
     for t in range(200):
