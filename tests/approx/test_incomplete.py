@@ -100,9 +100,7 @@ def test_an_interrupt_and_a_time_limit_leave_a_certified_best_point() -> None:
 
 @each("loss", LOSSES)
 @each("listed", [False, True])
-def test_the_gap_is_never_below_the_true_error_and_reaches_what_is_asked(
-    loss: str, listed: bool
-) -> None:
+def test_the_gap_is_never_below_the_true_error_and_reaches_what_is_asked(loss, listed) -> None:
     problem = overlapping(loss=loss)
     if listed:
         problem = problem.with_pairs(draw_pairs(problem.pairs.positive, 60, 0))

@@ -54,9 +54,7 @@ def test_a_step_solves_the_newton_equation_as_exactly_as_asked(seed: int, rtol: 
 
 @each("kind", ["plain", "weights", "pairs"])
 @each("seed", seeds(6))
-def test_value_marginals_and_laplacian_are_those_of_the_explicit_pairs(
-    seed: int, kind: str
-) -> None:
+def test_value_marginals_and_laplacian_are_those_of_the_explicit_pairs(seed, kind: str) -> None:
     problem, n = awkward(kind, 0.01, "squared_hinge", seed, n=24), 24
     rng = np.random.default_rng(seed)
     scores = np.round(rng.normal(size=n) * 2) / 2  # with ties, and pairs exactly at the margin
@@ -151,9 +149,7 @@ def test_nbauc_takes_a_weight_for_repetition_where_all_rows_are_landmarks() -> N
 
 @each("landmarks", LANDMARKS)
 @each("n_landmarks", [3, 12, 30])
-def test_the_kernel_certificate_is_never_below_the_true_error(
-    landmarks: str, n_landmarks: int
-) -> None:
+def test_the_kernel_certificate_is_never_below_the_true_error(landmarks, n_landmarks: int) -> None:
     model = make(landmarks=landmarks, n_landmarks=n_landmarks).fit(X, Y)
     certificate = model.certify_kernel(X, Y)
     best = kernel_optimum()

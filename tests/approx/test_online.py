@@ -537,9 +537,7 @@ def naive_oam(method: OnlineAUC, rows: np.ndarray, positive: np.ndarray, draws: 
 @each("radius", [None, 0.8])
 @each("n_buffer", [1, 7, 1000])
 @each("update", UPDATES)
-def test_the_compiled_stream_is_the_naive_one_row_by_row(
-    update: str, n_buffer: int, radius: float | None
-) -> None:
+def test_the_compiled_stream_is_the_naive_one_row_by_row(update, n_buffer, radius) -> None:
     method = OnlineAUC(0.05, update, n_buffer, radius)
     path = naive_oam(method, OX, OY, DRAWS)
     stream, whole = method.start(4), method.start(4)

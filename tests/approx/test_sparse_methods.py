@@ -242,9 +242,7 @@ def test_its_certificate_holds_among_all_supports(kind, weight) -> None:
 
 @each("kind", KINDS)
 @each("weight", WEIGHTS, ids=["plain", "weighted"])
-def test_where_moments_take_too_long_the_rows_bound_the_objective(
-    kind, weight, monkeypatch
-) -> None:
+def test_where_moments_take_too_long_the_rows_bound_the_objective(kind, weight, monkeypatch):
     X, y = with_signal()
     X = X + 1e3  # far from the origin: what centring has lost is charged
     loss = RowAverage.of(Rows(kind(X)), y == 1, AllPairs(weight))

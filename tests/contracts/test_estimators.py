@@ -227,9 +227,7 @@ def test_a_loaded_stream_goes_on_or_says_that_it_cannot(model: type, tmp_path: P
 
 
 @each("kind", [SHTAUC, SPAM, SOLAM, FSAUC])
-def test_bounds_of_a_loaded_model_are_as_saved_until_it_is_fitted_again(
-    kind: type, tmp_path: Path
-) -> None:
+def test_bounds_of_a_loaded_model_are_as_saved_until_it_is_fitted_again(kind, tmp_path) -> None:
     model = kind(random_state=0).fit(X, Y)
     save_model(model, tmp_path / "m.npz")
     loaded = load_model(tmp_path / "m.npz")

@@ -306,9 +306,7 @@ def test_a_row_number_as_a_feature_is_warned_about_in_folders(command: Command) 
     assert "id" in command.notes and "row" in command.notes
 
 
-def test_progress_says_what_is_done_and_no_bar_stands_full(
-    command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_progress_says_what_is_done_and_no_bar_stands_full(command: Command, monkeypatch) -> None:
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "200")
     terminal = io.StringIO()

@@ -68,9 +68,7 @@ def test_the_exit_status_is_one_where_a_verdict_is_not_the_recorded_one(expected
     assert report.rows[0].measured == "ZeroDivisionError: planted"
 
 
-def test_what_is_missing_makes_a_claim_not_testable_until_it_is_there(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_what_is_missing_makes_a_claim_not_testable_until_it_is_there(monkeypatch, tmp_path):
     def row(judge: Judge, *needs: str) -> Any:
         claim = replace(planted(("one", judge))["one"], needs=needs)
         return suite.run(registry={"one": claim}, out=tmp_path / "out").rows[0]
@@ -101,9 +99,7 @@ def test_what_is_missing_makes_a_claim_not_testable_until_it_is_there(
         assert report.exit_code == (expected != "not-testable")
 
 
-def test_the_same_seed_gives_the_same_numbers_and_another_seed_or_profile_is_run_anew(
-    tmp_path: Path,
-) -> None:
+def test_the_same_seed_gives_the_same_numbers_and_another_seed_or_profile_is_run_anew(tmp_path):
     registry, runs = counted()
     first = suite.run(registry=registry, out=tmp_path)
     assert numbers(suite.run(registry=registry)) == numbers(first)
@@ -159,9 +155,7 @@ def test_a_run_of_some_claims_never_overwrites_a_report_of_more(tmp_path: Path) 
         *(({"out": out}, "name of a folder") for out in ("", "  ")),
     ],
 )
-def test_wrong_arguments_are_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wrong: dict[str, Any], said: str
-) -> None:
+def test_wrong_arguments_are_refused(tmp_path, monkeypatch, wrong, said: str) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match=said):
         suite.run(registry={}, **wrong)
@@ -289,9 +283,7 @@ def finished(out: Path) -> list[dict[str, Any]]:
 
 @pytest.mark.release
 @each("jobs", [1, 2])
-def test_a_full_run_killed_ten_times_loses_no_part_and_changes_no_number(
-    tmp_path: Path, jobs: int
-) -> None:
+def test_a_full_run_killed_ten_times_loses_no_part_and_changes_no_number(tmp_path, jobs) -> None:
     source, moments = files_sha256(ROOT), random.Random(jobs)
     at_once, killed = tmp_path / "at once", tmp_path / "killed"
     assert suite.run(NAMES, profile="full", out=at_once).exit_code == 0

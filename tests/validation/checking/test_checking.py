@@ -248,9 +248,7 @@ def fit(X, y, lam):
 """
 
 
-def test_no_process_is_left_behind_by_a_time_limit_or_an_interrupt(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_process_is_left_behind_by_a_time_limit_or_an_interrupt(tmp_path, monkeypatch) -> None:
     (tmp_path / "sleeps.py").write_text(SLEEPS)
     monkeypatch.chdir(tmp_path)
     check_solver("sleeps:fit", only="ties", max_time=1)
@@ -277,9 +275,7 @@ def test_no_process_is_left_behind_by_a_time_limit_or_an_interrupt(
         ("bench sleeps.py:fit", signal.SIGKILL, -signal.SIGKILL),
     ],
 )
-def test_no_process_and_no_file_outlives_a_command_that_is_killed(
-    tmp_path: Path, words: str, number: int, status: int
-) -> None:
+def test_no_process_and_no_file_outlives_a_command_that_is_killed(tmp_path, words, number, status):
     (tmp_path / "sleeps.py").write_text(SLEEPS)
     command = subprocess.Popen([sys.executable, "-m", "aucert", *words.split()], cwd=tmp_path)
     while not (tmp_path / "pids").exists():

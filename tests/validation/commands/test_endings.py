@@ -245,9 +245,7 @@ def test_the_label_is_named_where_the_last_column_has_no_name(filled: Command) -
     filled(f"solve last.csv --lam 1 --target y --drop {offered}")
 
 
-def test_columns_are_kept_as_they_are_and_certify_takes_what_predict_writes(
-    filled: Command,
-) -> None:
+def test_columns_are_kept_as_they_are_and_certify_takes_what_predict_writes(filled) -> None:
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     Path("k.csv").write_text('a,b,y,id,note,n\n1,2,0,007,"x, y",1\n3,4,1,,,2.5\n')
     held = {"a": [1.0, 3.0], "b": [2.0, 4.0], "y": [0, 1], "id": ["007", ""], "n": [1, None]}
@@ -293,9 +291,7 @@ def test_a_warning_is_one_line(filled: Command) -> None:
         6,
     ),
 )
-def test_a_result_is_printed_before_the_error_of_a_full_disk(
-    filled: Command, monkeypatch: pytest.MonkeyPatch, words: str, found: str
-) -> None:
+def test_a_result_is_printed_before_the_error_of_a_full_disk(filled, monkeypatch, words, found):
     error = OSError(errno.ENOSPC, "No space left on device")
     if "--json" in words:  # nor may a folder be written any more
         error = OSError(errno.EACCES, "Permission denied")

@@ -30,7 +30,6 @@ from aucert.validation.commands import endings as module
 from aucert.validation.commands.endings import Stopped, best_point_kept, stopped_at_once
 from aucert.validation.data.datasets import load
 from aucert.validation.suite import run, run_claim
-from command import Command
 from loops import each
 
 # Before the code of a command is loaded, and after its results have begun to appear.
@@ -118,9 +117,7 @@ def test_a_command_whose_results_appear_ends_as_if_nothing_had_come(name: str, t
     assert {first, *others} <= {path.name for path in (tmp_path / "out").iterdir()}
 
 
-def test_a_certificate_that_fails_its_check_is_one_sentence_and_status_2(
-    monkeypatch: pytest.MonkeyPatch, command: Command
-) -> None:
+def test_a_certificate_that_fails_its_check_is_one_sentence_and_status_2(monkeypatch, command):
     evaluated = certificate.evaluated_with
 
     def false_bound(*given):
@@ -267,9 +264,7 @@ def drops_it(context: Context) -> Outcome:
 
 
 @each("function", [keeps_its_best_point, drops_it])
-def test_a_claim_that_is_interrupted_has_no_verdict_until_it_is_run_again(
-    function, tmp_path: Path
-) -> None:
+def test_a_claim_that_is_interrupted_has_no_verdict_until_it_is_run_again(function, tmp_path):
     moments = iter([True, True, False])
 
     def sometimes(context: Context) -> Outcome:
@@ -286,9 +281,7 @@ def test_a_claim_that_is_interrupted_has_no_verdict_until_it_is_run_again(
     assert stored["verdict"] == "holds"
 
 
-def test_solve_that_is_interrupted_ends_with_130_and_keeps_its_best_point(
-    monkeypatch: pytest.MonkeyPatch, command: Command
-) -> None:
+def test_solve_that_is_interrupted_ends_with_130_and_keeps_its_best_point(monkeypatch, command):
     calls, cut = [], cutting_plane.Cuts.add
 
     def interrupted_cut(*args, **rest):
@@ -328,9 +321,7 @@ def interrupt_after(seconds: float) -> threading.Timer:
 @pytest.mark.slow
 @pytest.mark.parametrize("guarded", [False, True])
 @pytest.mark.parametrize("backend", ["OSQP", "ECOS"])
-def test_an_interrupt_inside_a_qp_solver_is_heard_within_seconds(
-    backend: str, guarded: bool
-) -> None:
+def test_an_interrupt_inside_a_qp_solver_is_heard_within_seconds(backend, guarded: bool) -> None:
     """OSQP and ECOS put a handler of their own in place of Python's."""
     if backend not in pytest.importorskip("cvxpy").installed_solvers():
         pytest.skip(f"{backend} is not installed")
@@ -358,9 +349,7 @@ def test_an_interrupt_inside_a_qp_solver_is_heard_within_seconds(
 
 
 @each("made_of_it", [None, SystemError("result with an exception set")])
-def test_an_interrupt_that_was_swallowed_or_turned_ends_the_block(
-    made_of_it: Exception | None,
-) -> None:
+def test_an_interrupt_that_was_swallowed_or_turned_ends_the_block(made_of_it) -> None:
     with pytest.raises(KeyboardInterrupt), stopped_at_once():
         try:
             interrupt()
@@ -429,9 +418,7 @@ MODELS = [ROCSVM(method="cutting-plane"), ROCSVMCV(), NBAUC(random_state=0)]
 
 
 @each("model", MODELS, ids=lambda model: type(model).__name__)
-def test_an_interrupt_inside_any_estimator_ends_a_search_over_parameters(
-    model: object, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupt_inside_any_estimator_ends_a_search_over_parameters(model, monkeypatch):
     fits: list[int] = []
     keep = type(model)._check_fit  # type: ignore[attr-defined]
 

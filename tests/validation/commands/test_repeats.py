@@ -78,9 +78,7 @@ def in_library(more: dict[str, Any], rows: np.ndarray = X) -> Any:
 
 @each("scaled", [False, True], ids=["plain", "standardised"])
 @each("kind", SAME)
-def test_a_model_is_solved_written_certified_and_scored(
-    command: Command, kind: str, scaled: bool
-) -> None:
+def test_a_model_is_solved_written_certified_and_scored(command, kind: str, scaled: bool) -> None:
     words, more = SAME[kind]
     if scaled:
         words += " --standardise"
@@ -228,9 +226,7 @@ def test_the_exact_interval_is_that_of_fractions(command: Command) -> None:
     assert float(rival["exact"]["primal"]) == pytest.approx(rival["primal"], abs=1e-12)
 
 
-def test_the_positive_label_is_said_and_can_be_the_smaller_one_or_one_of_many(
-    command: Command,
-) -> None:
+def test_the_positive_label_is_said_and_can_be_the_smaller_one_or_one_of_many(command) -> None:
     Path("d.csv").write_text("x,kind\n-2,three\n-1,three\n1,eight\n2,eight\n")
     assert "three" in command("solve d.csv --lam 1")
     assert command.json("solve d.csv --lam 1 --positive eight --out out")["positive"] == "eight"
@@ -289,9 +285,7 @@ def test_claims_are_listed_all_or_by_name(command: Command) -> None:
     assert [one["name"] for one in command.json(asked)["claims"]] == [every[1], every[3]]
 
 
-def test_a_proof_that_is_refused_leaves_the_solution_and_says_why(
-    command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_proof_that_is_refused_leaves_the_solution_and_says_why(command, monkeypatch) -> None:
     def refuse(*args: object, **more: object) -> None:
         raise exact.InputError("no proof of these numbers")
 
@@ -420,9 +414,7 @@ def test_a_right_solver_is_status_0_and_a_table_which_the_folder_gets_too(solver
     assert row["verdict"] == "pass" and row["excess"] <= 1e-9
 
 
-def test_a_wrong_solver_is_status_1_and_json_is_one_document_whatever_it_prints(
-    solvers: Command,
-) -> None:
+def test_a_wrong_solver_is_status_1_and_json_is_one_document_whatever_it_prints(solvers) -> None:
     words = "check-solver mine:wrong --only ties --only two-rows --json"
     status, out, err = solvers.run(words)
     document = json.loads(out)

@@ -13,7 +13,6 @@ from aucert.exact.proof.check_partitions import main
 from aucert.validation.files import parquet_folder
 from aucert.validation.files.parquet_folder import ParquetFolder, read_parquet_folder
 from aucert.validation.files.tables import Selection, read_table
-from command import Command
 from loops import each, first_fast
 from on_disk import write
 
@@ -190,9 +189,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @each("asked", first_fast(["--target y", "--qid q --target grade"]))
-def test_a_folder_is_solved_as_its_rows_in_one_file_are(
-    folder: Path, command: Command, asked: str
-) -> None:
+def test_a_folder_is_solved_as_its_rows_in_one_file_are(folder: Path, command, asked: str) -> None:
     words = f"--columns a,b {asked} --lam 0.1 --tol 1e-6"
     many = command.json("solve data --out out", words)
     one = command.json("solve whole.parquet", words)
@@ -224,9 +221,7 @@ def test_a_folder_is_solved_as_its_rows_in_one_file_are(
 
 
 @each("tol", ["1e-4", "1e-9"])  # the bins reach the first alone
-def test_a_folder_has_a_proof_where_it_is_asked_for(
-    folder: Path, command: Command, tol: str
-) -> None:
+def test_a_folder_has_a_proof_where_it_is_asked_for(folder: Path, command, tol: str) -> None:
     words = f"solve data --columns a,b --target y --lam 0.1 --tol {tol}"
     proved = f"--proof --row-weights w --out out{tol} --proof-rows rows{tol}"
     stated = command.json(words, proved)

@@ -193,9 +193,7 @@ def test_columns_are_chosen_left_out_and_ordered(tmp_path: Path, kind: str) -> N
 
 @each("asked", [Selection(columns=("num",)), Selection(drop=("column 1", "pay"))])
 @each("kind", ["csv", "parquet"])
-def test_what_is_left_out_needs_no_name_of_its_own(
-    tmp_path: Path, asked: Selection, kind: str
-) -> None:
+def test_what_is_left_out_needs_no_name_of_its_own(tmp_path, asked: Selection, kind: str) -> None:
     content: Any = ",pay,num,pay,bought\n0,1,2,3,no\n1,4,5,6,yes\n"
     if kind == "parquet":
         held = [[0, 1], [1, 4], [2, 5], [3, 6], ["no", "yes"]]

@@ -412,9 +412,7 @@ def test_a_raised_protocol_discards_finished_parts_and_a_changed_source_does_not
     assert json.loads(the_file(kept).read_text().splitlines()[0])["protocol"] == 2
 
 
-def test_data_that_are_missing_are_named_and_other_data_run_afresh(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_data_that_are_missing_are_named_and_other_data_run_afresh(tmp_path, monkeypatch) -> None:
     monkeypatch.delenv("AUCERT_DATA", raising=False)
     log, kept, data = tmp_path / "log", tmp_path / "kept", tmp_path / "data"
     data.mkdir()
@@ -593,9 +591,7 @@ BOTH = {"lam": 1e-5, "full_auc": 90.5, "excess": 2e-4}
         (BOTH, {"excess": 4e-4}, 1),
     ],
 )
-def test_numbers_lists_and_names_are_compared(
-    recorded: dict[str, Any], change: dict[str, Any], count: int
-) -> None:
+def test_numbers_lists_and_names_are_compared(recorded, change: dict[str, Any], count: int) -> None:
     """A method of other constants may differ a little, and no other method may."""
     now = {name: value for name, value in (recorded | change).items() if value is not None}
     assert len(list(differences(recorded, now))) == count
