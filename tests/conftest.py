@@ -144,9 +144,7 @@ def interrupts_are_heard(request: pytest.FixtureRequest) -> Iterator[None]:
 
 
 @pytest.fixture
-def command(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Command:
+def command(capsys: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
     """The command line, in an empty folder."""
     monkeypatch.chdir(tmp_path)
     return Command(capsys)

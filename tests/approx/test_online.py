@@ -349,9 +349,7 @@ def problem(lam: float) -> Problem:
     return pair_problem(Rows(WX), WY, AllPairs(), HINGE, Ridge(lam))
 
 
-def naive_walk(
-    rows: np.ndarray, i: np.ndarray, j: np.ndarray, s: Schedule
-) -> tuple[list[np.ndarray], list[np.ndarray]]:
+def naive_walk(rows: Any, i: Any, j: Any, s: Schedule) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """Algorithm 3 as a reader would write it: w after each step, and the points averaged."""
     w, points, seen = np.zeros(rows.shape[1]), [], []
     for t in range(1, i.size + 1):

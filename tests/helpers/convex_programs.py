@@ -1,7 +1,6 @@
 """Independent answers: any loss and penalty over listed pairs by Clarabel."""
 
 import warnings
-from collections.abc import Sequence
 from typing import Any
 
 import cvxpy as cp
@@ -48,16 +47,12 @@ def penalty_value(penalty: Any, w: Any) -> tuple[Any, list[Any]]:
     return square + penalty.t @ cp.abs(w), []
 
 
-def reference(
-    X: np.ndarray, pairs: Sequence[tuple[Any, Any, float]], loss: str, penalty: Any
-) -> Any:
+def reference(X: np.ndarray, pairs: Any, loss: str, penalty: Any) -> Any:
     """Return Clarabel's optimum and weights over pairs (i, j, weight)."""
     return worst_reference(X, [pairs], loss, penalty)
 
 
-def worst_reference(
-    X: np.ndarray, lists: Sequence[Sequence[tuple[Any, Any, float]]], loss: str, penalty: Any
-) -> Any:
+def worst_reference(X: np.ndarray, lists: Any, loss: str, penalty: Any) -> Any:
     """Return Clarabel's optimum and weights where the worst of several lists of pairs counts."""
     w = cp.Variable(X.shape[1])
     value, constraints = penalty_value(penalty, w)

@@ -1,13 +1,14 @@
 """Losses, means over pairs, tails and kernels by their definitions, to 60 digits."""
 
-from collections.abc import Sequence
 from decimal import Context, Decimal
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
 from aucert.exact.spaces.kernels import Gaussian, Kernel, Linear
 
+Pair = tuple[int, int, Fraction]  # a row above another, and their weight
 DIGITS = Context(prec=60, Emin=-(10**9), Emax=10**9)
 
 BEYOND = Fraction(1, 10**50)
@@ -43,21 +44,14 @@ def loss_of(name: str, t: Fraction, corner: Fraction = Fraction(1)) -> Fraction:
     return z
 
 
-def mean_of(
-    name: str,
-    scores: Sequence[Fraction],
-    pairs: Sequence[tuple[int, int, Fraction]],
-    corner: Fraction = Fraction(1),
-) -> Fraction:
+def mean_of(name: str, scores: Any, pairs: Any, corner: Fraction = Fraction(1)) -> Fraction:
     """Return the weighted mean over pairs (i, j, weight)."""
     mass = sum(c for _, _, c in pairs)
     whole = sum(c * loss_of(name, scores[i] - scores[j], corner) for i, j, c in pairs)
     return Fraction(whole) / Fraction(mass)
 
 
-def tail_pairs(
-    scores: Sequence[Fraction], positive: Sequence[bool], kp: Fraction, kq: Fraction
-) -> list[tuple[int, int, Fraction]]:
+def tail_pairs(scores: Any, positive: Any, kp: Fraction, kq: Fraction) -> list[Pair]:
     """Return the kp lowest positives against the kq highest negatives."""
 
     def shared(rows: list[int], k: Fraction) -> list[tuple[int, Fraction]]:

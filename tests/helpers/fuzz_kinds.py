@@ -66,9 +66,7 @@ KINDS_OF_SCORES = (
 )
 
 
-def judging(
-    X: np.ndarray, hard: Hard, lam: float, loss: str = "hinge", pairs: Any = None
-) -> tuple[fuzzing.LinearTruth, exact.Solution]:
+def judging(X: np.ndarray, hard: Hard, lam: float, loss="hinge", pairs: Any = None) -> Any:
     """Return the truth about a linear problem, and a strong solution of it."""
     asked: Any = {"loss": loss, "pairs": pairs or AllPairs(), **TIGHT}
     truth = fuzzing.LinearTruth(X, hard.positive, lam, loss, pairs)
@@ -128,9 +126,7 @@ def least_length(X: np.ndarray, w0: np.ndarray, s: np.ndarray) -> float:
     return max(float(np.linalg.norm(w0)) * (1 - 1e-9) - float(moved), 0.0)
 
 
-def _some_scores(
-    rng: np.random.Generator, kind: str, X: np.ndarray, w: np.ndarray, positive: np.ndarray
-) -> np.ndarray:
+def _some_scores(rng: Any, kind: str, X: Any, w: np.ndarray, positive: np.ndarray) -> np.ndarray:
     """Return scores (n,) of one kind."""
     with np.errstate(over="ignore", invalid="ignore"):
         s = X @ w
@@ -269,9 +265,7 @@ Checker = tuple[Any, ...]
 """The bounds that fields verify, with a digest; their verdict; what is false in it; refusals."""
 
 
-def damaged(
-    rng: np.random.Generator, found: Found, proof: Any, names: list[str], checker: Checker, text=""
-) -> None:
+def damaged(rng: Any, found: Found, proof: Any, names: Any, checker: Checker, text="") -> None:
     """Judge what is said of a proof with one or two fields changed, and with claims to fit."""
     (bounds, passes, faults, *refusals), changed = checker, dict(proof)
     for name in rng.choice(names, int(rng.integers(1, 3)), replace=False):
@@ -290,9 +284,7 @@ def damaged(
         found.judged([f"{text}: {fault}" for fault in faults(changed, verdict)])
 
 
-def verified_faults(
-    proof: dict[str, Any], verdict: str, objective: Any, rivals: list[np.ndarray]
-) -> list[str]:
+def verified_faults(proof: dict[str, Any], verdict: str, objective: Any, rivals: Any) -> list[str]:
     """Return what is false in a verdict and in the claims of its proof."""
     match = re.match(r"(?:verified )?gap <= (\S+)", verdict)
     assert match is not None, verdict
@@ -346,9 +338,7 @@ def structured(rng: np.random.Generator, found: Found) -> None:
     kernel_solved(rng, hard, name, found, structure)
 
 
-def kernel_solved(
-    rng: np.random.Generator, hard: Hard, name: str, found: Found, structure: float = 0.0
-) -> None:
+def kernel_solved(rng: Any, hard: Hard, name: str, found: Found, structure: float = 0.0) -> None:
     """Solve with a kernel, and judge by kernel values to 2^-160."""
     gamma, rows = None if name == "linear" else power(rng, -3, 1), naive.exact(hard.true)
     found.name = f"{name}, gamma {gamma}, structure {structure:.2g}, "
@@ -737,9 +727,7 @@ def value_faults(true: Fraction, stated: Bound) -> list[str]:
     return wrong + over("U is below its value, error and excess", -apart, most)
 
 
-def minorant_faults(
-    minorant: Any, points: Sequence[Sequence[Fraction]], values: Sequence[Fraction], name: str
-) -> list[str]:
+def minorant_faults(minorant: Any, points: Any, values: Sequence[Fraction], name: str) -> list[str]:
     """Return where V - c's exceeds U by more than the minorant's own bounds."""
     c = naive.exact(minorant.c)
     least = Fraction(minorant.value) - Fraction(minorant.value_error)
@@ -1021,9 +1009,7 @@ def judge_solver(X: np.ndarray, core: Core, penalty: Any, found: Found) -> None:
     both_judged(whole_of(X, core.truth, penalty), penalty, rough, tight, found)
 
 
-def both_judged(
-    objective: Objective, penalty: Any, rough: Any, tight: Any, found: Found
-) -> Fraction:
+def both_judged(objective: Any, penalty: Any, rough: Any, tight: Any, found: Found) -> Fraction:
     """Judge two solutions of one problem by each other; return the lesser objective."""
     values = [objective(rough.w), objective(tight.w)]
     for solution, value in zip((rough, tight), values, strict=True):
@@ -1168,9 +1154,7 @@ class Parted:
     name: str
 
 
-def parted(
-    rng: np.random.Generator, grouped: bool, whole: bool = False, balanced: bool = False
-) -> Parted:
+def parted(rng: Any, grouped: bool, whole: bool = False, balanced: bool = False) -> Parted:
     """Return hard rows in up to six partitions, some of them empty or of one class alone.
 
     Weights are `whole` numbers, or not, of rows with classes; `balanced`

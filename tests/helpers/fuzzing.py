@@ -157,9 +157,7 @@ def hard_values(rng: np.random.Generator, y: np.ndarray, d: int, shape: str) -> 
     return changed.get(shape, lambda: X)()
 
 
-def hard_rows(
-    rng: np.random.Generator, largest: int = 60, shape: str | None = None, form: str | None = None
-) -> Hard:
+def hard_rows(rng: Any, largest: int = 60, shape: Any = None, form: Any = None) -> Hard:
     """Return dense rows in some form; n from 2 to `largest`."""
     shape = shape or str(rng.choice(SHAPES))
     form = form or str(rng.choice(FORMS))
@@ -275,9 +273,7 @@ def hard_pairs(rng: np.random.Generator, X: np.ndarray, y: np.ndarray) -> AllPai
     return listed_pairs(rng, y, int(rng.integers(1, 80)), bool(rng.integers(2)))
 
 
-def listed_pairs(
-    rng: np.random.Generator, y: np.ndarray, m: int, weighted: bool = False
-) -> PairList:
+def listed_pairs(rng: Any, y: np.ndarray, m: int, weighted: bool = False) -> PairList:
     """Return m pairs, drawn with repetition."""
     i, j = (rng.choice(np.flatnonzero(y == label), m) for label in (1, 0))
     return PairList(i, j, 10.0 ** rng.uniform(-6, 6, m) if weighted else None)
@@ -319,9 +315,7 @@ TIGHT: Any = {"tol": 1e-12, "max_time": 2.0}
 class LinearTruth:
     """The exact mode on the numbers that were meant."""
 
-    def __init__(
-        self, X: np.ndarray, positive: np.ndarray, lam: float, loss: str, pairs: Any = None
-    ):
+    def __init__(self, X: Any, positive: Any, lam: float, loss: str, pairs: Any = None):
         self.problem = linear_problem(X, positive, lam, loss, pairs, positive=True)
         self.X, self.lam = X, Fraction(lam)
         self._none = Minorant.from_scores(self.problem, np.zeros(self.problem.n))
@@ -392,9 +386,7 @@ def over(what: str, small: Any, large: Any) -> list[str]:
     return [f"{what} by {float(apart):.6g}"] if apart > 0 else []
 
 
-def bound_faults(
-    claim: Any, value: Fraction, least: Fraction, l2: Any, slack: Fraction = Fraction(0)
-) -> list[str]:
+def bound_faults(claim: Any, value: Any, least: Any, l2: Any, slack: Any = 0) -> list[str]:
     """Return what is false in a claim: F at the weights is `value`, the optimum at most `least`.
 
     Nothing is added to the claim's bounds for rounding; `slack` is what the two may be off by.
@@ -418,9 +410,7 @@ def bound_faults(
     return wrong
 
 
-def faults(
-    truth: Truth, w: np.ndarray, claim: Any, best: np.ndarray, best_radius: float = np.inf
-) -> list[str]:
+def faults(truth: Truth, w: Any, claim: Any, best: Any, best_radius: float = np.inf) -> list[str]:
     """Return what is false in a claim about w, given the best point, and how far that is off."""
     w = np.asarray(w, dtype=float)
     value = truth.objective(w)

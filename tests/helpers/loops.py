@@ -30,11 +30,7 @@ class Case(NamedTuple):
         return ", ".join(f"{k}={self.labels.get(k, repr(v)[:100])}" for k, v in self.values.items())
 
 
-def each(
-    names: str | Sequence[str],
-    cases: Iterable[Any],
-    ids: Iterable[str] | Callable[[Any], object] | None = None,
-) -> Callable[[Test], Test]:
+def each(names: str | Sequence[str], cases: Iterable[Any], ids: Any = None) -> Any:
     """`pytest.mark.parametrize`, but one loop: stacked over all combinations, slow cases apart."""
     names = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
     cases = list(cases)

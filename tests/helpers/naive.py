@@ -38,9 +38,7 @@ def l1(found: Any, true: Any) -> Fraction:
     return sum((abs(x - y) for x, y in zip(exact(found), true, strict=True)), Fraction(0))
 
 
-def weighted_pairs(
-    positive: Sequence[bool], pairs: AllPairs | PairList, number: type = Fraction
-) -> list[Pair]:
+def weighted_pairs(positive: Any, pairs: Any, number: type = Fraction) -> list[Pair]:
     """Return (i, j, c_ij) for each pair, the c_ij adding up to one.
 
     A `PairList` keeps its own weights, which are normalised already (to rounding).

@@ -2,6 +2,7 @@
 
 import itertools
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -20,21 +21,13 @@ def pair_weights(positive: np.ndarray, weight: np.ndarray | None = None) -> np.n
     return product / product.sum()
 
 
-def mean_square(
-    X: np.ndarray, positive: np.ndarray, w: np.ndarray, weight: np.ndarray | None = None
-) -> float:
+def mean_square(X: np.ndarray, positive: np.ndarray, w: np.ndarray, weight: Any = None) -> float:
     """The mean of (1 - w'(x_i - x_j))^2 over all pairs."""
     share = pair_weights(positive, weight)
     return float(share @ (1 - differences(X, positive) @ w) ** 2)
 
 
-def least_mean_square(
-    X: np.ndarray,
-    positive: np.ndarray,
-    support: list[int],
-    weight: np.ndarray | None = None,
-    lam: float = 0.0,
-) -> float:
+def least_mean_square(X: Any, positive: Any, support: list[int], weight=None, lam=0.0) -> float:
     """The minimum on a support, by least squares over the pairs."""
     root = np.sqrt(pair_weights(positive, weight))[:, None]
     A = np.vstack(

@@ -1,7 +1,6 @@
 """Two small tables of one experiment, of which a test decides what fails or stops."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,13 +8,7 @@ import numpy as np
 from aucert.validation.tables import table
 
 
-def planted(
-    log: Path | None = None,
-    fail: str = "",
-    stop: str = "",
-    needs: tuple[str, ...] = (),
-    protocol: int = 1,
-) -> dict[str, table.Table]:
+def planted(log: Any = None, fail="", stop="", needs=(), protocol=1) -> dict[str, table.Table]:
     """Return two tables of one experiment; the log gets a line for each part that is computed."""
 
     def parts(budget: Mapping[str, Any]) -> list[table.Part]:

@@ -63,9 +63,7 @@ def some_labels(rng: np.random.Generator, n: int) -> np.ndarray:
     return positive
 
 
-def some_pairs(
-    rng: np.random.Generator, positive: np.ndarray, listed: bool | None = None
-) -> AllPairs | PairList:
+def some_pairs(rng: Any, positive: np.ndarray, listed: bool | None = None) -> Any:
     """Return all pairs, by weights of any size or without, or a list with repetitions."""
     plus, minus = np.flatnonzero(positive), np.flatnonzero(~positive)
     if rng.integers(3) == 0 if listed is None else listed:

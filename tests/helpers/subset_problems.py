@@ -56,13 +56,7 @@ def awkward(seed: int, kind: str):
     return X, positive, k, weight, ridge
 
 
-def with_signal(
-    seed: int = 0,
-    n: int = 60,
-    d: int = 8,
-    r: float = 0.25,
-    mu: tuple[float, float, float] = (1.0, 0.8, 0.6),
-) -> tuple[np.ndarray, np.ndarray]:
+def with_signal(seed: int = 0, n: int = 60, d: int = 8, r: float = 0.25, mu=(1.0, 0.8, 0.6)):
     """X and y with the signal in features 0, 1, 2, ever weaker."""
     rng = np.random.default_rng(seed)
     y = rng.permutation(np.arange(n) < r * n).astype(int)

@@ -252,9 +252,7 @@ class Copy:
                 to.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(source, to)
 
-    def tests(
-        self, paths: tuple[str, ...], cache: Path, limit: float, *more: str, trace: bool = False
-    ) -> Any:
+    def tests(self, paths: Any, cache: Path, limit: float, *more: str, trace=False) -> Any:
         """Run tests; return failed functions with seconds, the last one begun, and the status."""
         report = self.folder / "report.jsonl"
         report.unlink(missing_ok=True)

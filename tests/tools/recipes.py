@@ -66,9 +66,7 @@ def shifted(n: int, n_pos: int, d: int, shift: float) -> Callable[[Draws], Made]
 overlap = shifted(60, 24, 3, 0.8)
 
 
-def changed(
-    make: Callable[[Draws], Made], change: Callable[[np.ndarray], np.ndarray]
-) -> Callable[[Draws], Made]:
+def changed(make: Any, change: Any) -> Callable[[Draws], Made]:
     """The rows of another recipe, changed."""
 
     def made(draws: Draws) -> Made:
