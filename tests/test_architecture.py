@@ -40,10 +40,8 @@ def package_folders(root: Path) -> set[str]:
 def library() -> dict[str, str]:
     """Source text of every library module by its dotted name; packages end in `.__init__`."""
     files = [*ROOT.glob("*.py"), *(f for room in ROOMS for f in (ROOT / room).rglob("*.py"))]
-    return {
-        ".".join(("aucert", *f.relative_to(ROOT).with_suffix("").parts)): f.read_text("utf-8")
-        for f in sorted(files)
-    }
+    names = {file: file.relative_to(ROOT).with_suffix("").parts for file in sorted(files)}
+    return {".".join(("aucert", *name)): file.read_text("utf-8") for file, name in names.items()}
 
 
 @functools.cache
@@ -87,9 +85,8 @@ def order_violations(source: str, module: str) -> list[str]:
         other, inside = target[1] if len(target) > 1 else "", target[2:]
         if other in ROOMS and ROOMS.index(other) > ROOMS.index(room):
             wrong.append(f"{module}: {room} may not know {item}")
-        elif (room, other) == ("approx", "exact") and (
-            CLOSED & set(inside) or not OPEN & set(inside[:1])
-        ):
+        shut = CLOSED & set(inside) or not OPEN & set(inside[:1])
+        if (room, other) == ("approx", "exact") and shut:
             wrong.append(f"{module}: {item} is not in a room that is open to approx")
     return wrong
 

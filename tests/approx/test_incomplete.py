@@ -225,14 +225,11 @@ def test_the_two_certificates_state_saucs_objective_over_all_and_over_the_drawn_
 @each("structure", [0.0, 3.0])
 def test_row_weights_reach_the_drawn_pairs_and_the_structure(structure: float) -> None:
     weight = (1.0 + 4.0 * (SX[:, 1] > 0)) * (np.arange(90) % 7 > 0)
-    model = make_sauc(structure=structure, n_pairs=20_000, tol=1e-4).fit(
-        SX, SY, sample_weight=weight
-    )
+    model = make_sauc(structure=structure, n_pairs=20_000, tol=1e-4).fit(SX, SY, weight)
     best = solve(SX, SY, LAM, structure=structure, sample_weight=weight)
     w, times = model.coef_[0], weight.astype(int)
-    stated = formulate(
-        np.repeat(SX, times, 0), np.repeat(SY, times), Request.of(LAM, structure=structure)
-    )
+    asked = Request.of(LAM, structure=structure)
+    stated = formulate(np.repeat(SX, times, 0), np.repeat(SY, times), asked)
     assert model.certificate_.primal == pytest.approx(stated.meant.objective(w), rel=1e-12)
     lost = model.certificate_.primal - best.certificate.primal
     unweighted = stated.meant.objective(solve(SX, SY, LAM, structure=structure).w)

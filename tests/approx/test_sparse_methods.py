@@ -357,10 +357,8 @@ def test_it_is_the_naive_method_with_the_same_draws(kind) -> None:
     while sum(batch.size for batch in batches) < 20 * 40:
         size = min(40, math.ceil(2.0 / 0.9 ** len(batches)))
         batches.append(rng.choice(40, size, replace=False, shuffle=False))
-    r = POSITIVE.mean()
-    w, c = thresholded(
-        X, POSITIVE, batches, [1 / batch.size for batch in batches], 1.5, 4, math.log(r / (1 - r))
-    )
+    r, factors = POSITIVE.mean(), [1 / batch.size for batch in batches]
+    w, c = thresholded(X, POSITIVE, batches, factors, 1.5, 4, math.log(r / (1 - r)))
     np.testing.assert_allclose(found.w, w, atol=1e-12)
     assert found.intercept == pytest.approx(c)
     assert (found.n_iter, found.n_rows) == (len(batches), sum(b.size for b in batches))

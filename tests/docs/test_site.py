@@ -40,11 +40,8 @@ def faults(folder: Path) -> list[str]:
     known, found = pages(folder), []
     for name, page in known.items():
         found += [f"{name}: no alternative text: {image}" for image in page.without_alt]
-        found += [
-            f"{name}: leads nowhere: {address}"
-            for address in page.links
-            if broken(folder, known, name, address)
-        ]
+        lost = [address for address in page.links if broken(folder, known, name, address)]
+        found += [f"{name}: leads nowhere: {address}" for address in lost]
     return found
 
 

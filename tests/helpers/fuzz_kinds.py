@@ -60,10 +60,7 @@ from pairwise import ExactSquare
 from proofs import Stated, scalars, written
 from subset_problems import AWKWARD, awkward
 
-KINDS_OF_SCORES = (
-    *("exact", "printed", "nearly", "other", "below", "constant", "far", "tiny", "far", "tiny"),
-    "printed",
-)
+KINDS_OF_SCORES = "exact printed nearly other below constant far tiny far tiny printed".split()
 
 
 def judging(X: np.ndarray, hard: Hard, lam: float, loss="hinge", pairs: Any = None) -> Any:
@@ -251,9 +248,8 @@ def proof_fields(rng: np.random.Generator, found: Found, kind: str = "classes") 
             else:
                 columns = {name: rng.permutation(stated.columns[name])}
                 other = replace(stated, columns=stated.columns | columns)
-        damaged(
-            rng, found, proof, [x for x in FIELDS if x in proof], (bounds, passes, faults), text
-        )
+        names = [name for name in FIELDS if name in proof]
+        damaged(rng, found, proof, names, (bounds, passes, faults), text)
 
 
 def ordered_proof(rng: np.random.Generator, found: Found) -> None:
@@ -416,10 +412,9 @@ def own_loss(rng: np.random.Generator, found: Found) -> None:
     asked: Any = {"lam": lam, "loss": RoundedHinge(corner), "pairs": pairs}
     rough = solve(hard.true, hard.y, tol=10.0 ** rng.integers(-9, 0), **asked)
     every = naive.weighted_pairs(hard.positive.tolist(), pairs)
-    objective = whole_of(
-        hard.true, lambda s: mean_of("smooth_hinge", s, every, Fraction(corner)), Ridge(lam)
-    )
-    both_judged(objective, Ridge(lam), rough, solve(hard.true, hard.y, **asked, **TIGHT), found)
+    bend, ridge = Fraction(corner), Ridge(lam)
+    objective = whole_of(hard.true, lambda s: mean_of("smooth_hinge", s, every, bend), ridge)
+    both_judged(objective, ridge, rough, solve(hard.true, hard.y, **asked, **TIGHT), found)
 
 
 def online(rng: np.random.Generator, found: Found) -> None:
@@ -558,9 +553,7 @@ def estimator(rng: np.random.Generator, found: Found) -> None:
         model = IncompleteROCSVM(lam=lam, random_state=0, max_iter=300)
     elif kind == "newton":
         loss, model = "squared_hinge", RankSVM(lam=lam)
-    found.name = (
-        f"{kind} estimator, {hard.name}, {loss}, lam {lam:.2g}, weights {weight is not None}"
-    )
+    found.name = f"{kind} estimator, {hard.name}, {loss}, {lam:.2g}, weights {weight is not None}"
     try:
         model.fit(hard.X, hard.y, weight)
     except ValueError:  # scikit-learn's own checks

@@ -30,9 +30,8 @@ def mean_square(X: np.ndarray, positive: np.ndarray, w: np.ndarray, weight: Any 
 def least_mean_square(X: Any, positive: Any, support: list[int], weight=None, lam=0.0) -> float:
     """The minimum on a support, by least squares over the pairs."""
     root = np.sqrt(pair_weights(positive, weight))[:, None]
-    A = np.vstack(
-        [root * differences(X, positive)[:, support], np.sqrt(lam / 2) * np.eye(len(support))]
-    )
+    ridge = np.sqrt(lam / 2) * np.eye(len(support))
+    A = np.vstack([root * differences(X, positive)[:, support], ridge])
     b = np.concatenate([root.ravel(), np.zeros(len(support))])
     w = np.linalg.lstsq(A, b, rcond=1e-10)[0]
     return float(np.sum((b - A @ w) ** 2))

@@ -197,9 +197,8 @@ def test_the_first_label_of_liblinear_is_scored_high(command: Command) -> None:
 def test_other_formats_score_the_larger_label_high(command: Command) -> None:
     write_csv("data.csv", np.c_[X, Y], "a,b,c,y")
     w = solve(X, Y, 0.01).w
-    Path("svm").write_text(
-        SVM_LIGHT + " ".join(f"{k}:{v!r}" for k, v in enumerate(w.tolist(), 1)) + "\n"
-    )
+    line = " ".join(f"{k}:{v!r}" for k, v in enumerate(w.tolist(), 1))
+    Path("svm").write_text(f"{SVM_LIGHT}{line}\n")
     model = {"gradient_booster": {"name": "gblinear", "model": {"weights": [*w, 0.0]}}}
     Path("m.json").write_text(json.dumps({"learner": model}))
     for name in ("svm", "m.json"):

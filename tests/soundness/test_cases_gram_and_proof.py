@@ -18,13 +18,9 @@ Y = (X[:, 0] + RNG.normal(size=120) > 0).astype(int)
 
 
 def in_float32(kind: str) -> np.ndarray:
-    squares = ((X[:, None] - X[None]) ** 2).sum(-1)
-    made = {
-        "linear": X @ X.T,
-        "rbf": np.exp(-np.float32(0.05) * squares),
-        "polynomial": (1 + X @ X.T) ** 2,
-    }
-    return made[kind].astype(np.float32)
+    if kind != "rbf":
+        return (X @ X.T if kind == "linear" else (1 + X @ X.T) ** 2).astype(np.float32)
+    return np.exp(-np.float32(0.05) * ((X[:, None] - X[None]) ** 2).sum(-1)).astype(np.float32)
 
 
 @pytest.mark.parametrize("kind", ["linear", "rbf", "polynomial"])

@@ -188,10 +188,9 @@ def test_unos_weights_are_the_ones_that_it_shows() -> None:
         pairs = exact.uno_pairs(time, event, float(np.median(time)))
         held = np.empty(30)
         held[pairs.arrangement.order] = pairs.a
-        both = [
-            [Fraction(x) for x in side.tolist() if x] for side in (held, np.asarray(pairs.upper))
-        ]
-        assert [x / both[0][0] for x in both[0]] == [x / both[1][0] for x in both[1]]
+        sides = (held.tolist(), np.asarray(pairs.upper).tolist())
+        one, other = ([Fraction(x) for x in side if x] for side in sides)
+        assert [x / one[0] for x in one] == [x / other[0] for x in other]
     late = np.arange(2e5)
     with pytest.raises(InputError, match="tau"):
         exact.uno_pairs(late, (late == 0) | (late == late.size - 2))
@@ -209,10 +208,8 @@ def test_labels_and_groups_of_partitions_are_of_one_type(tmp_path: Path) -> None
         pq.write_table(pa.table({"a": X[:, 0], "y": y}), tmp_path / f"p{k}.parquet")
     with pytest.raises(InputError, match=r"p1\.parquet.*uint64.*int64"):
         read_parquet_folder(tmp_path, Selection("y"))
-    parts = [
-        *cut_groups(X, QUERY + big, GRADE, None, []),
-        *cut_groups(X, (QUERY + big + 8).astype("u8"), GRADE, None, []),
-    ]
+    groups = (QUERY + big, (QUERY + big + 8).astype("u8"))
+    parts = [part for group in groups for part in cut_groups(X, group, GRADE, None, [])]
     with pytest.raises(InputError, match=r"int64 in partition 0.*uint64 in partition 1"):
         GroupedRows(parts)
     table = pa.table({"a": X[:, 0], "y": np.where(GRADE, big, 0)})
@@ -302,9 +299,8 @@ def test_bounds_of_nystrom_functions_hold_for_the_kernels_formula(of: range) -> 
         stated = Minorant.from_scores(meant, meant.space.scores(w))
         held = [model.certify_kernel(rows, y), Certificate.of(meant, other, stated)]
         K = true_gram(np.vstack([rows, model.nystrom_.landmarks_]), kind, gamma)
-        true = [
-            objective([row[n:] for row in K], features.projection, v, y, lam) for v in (w, other)
-        ]
+        wide = [row[n:] for row in K]
+        true = [objective(wide, features.projection, v, y, lam) for v in (w, other)]
         for value, proof in zip(true, held, strict=True):
             rounding = Fraction(proof.rounding)
             assert value <= Fraction(proof.primal) + rounding, seed

@@ -329,16 +329,12 @@ def judged(copy: Copy, area: Area, mutant: Mutant, known: set[str], seconds: flo
     limit = max(LIMIT, 4 * seconds)
     try:
         path.write_text(planted(source, mutant), encoding="utf-8")
-        failed, begun, status, uncollected = copy.tests(
-            reached(copy, mutant, compiled, area.tests), cache, limit
-        )
-        killers = {name: took for name, took in failed.items() if name not in known}
-        asked = status in (0, 1) and not uncollected
-        if asked and not killers and area.last:
-            failed, begun, status, uncollected = copy.tests(
-                reached(copy, mutant, compiled, area.last), cache, limit, "-x"
-            )
+        for asked, more in ((area.tests, ()), (area.last, ("-x",))):
+            paths = reached(copy, mutant, compiled, asked)
+            failed, begun, status, uncollected = copy.tests(paths, cache, limit, *more)
             killers = {name: took for name, took in failed.items() if name not in known}
+            if killers or uncollected or status not in (0, 1):
+                break
     finally:
         path.write_text(source, encoding="utf-8")
         os.utime(path, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))  # caches look at it
@@ -376,9 +372,8 @@ def baseline(copy: Copy, area: Area) -> tuple[dict, set[str], float]:
 def results(path: Path) -> list[dict[str, Any]]:
     """Return the lines of the results, the last one of each mutant; the first holds the seed."""
     if not path.exists():
-        commit = subprocess.run(
-            ["git", "-C", str(ROOT), "rev-parse", "HEAD"], capture_output=True, text=True
-        ).stdout.strip()
+        command = ["git", "-C", str(ROOT), "rev-parse", "HEAD"]
+        commit = subprocess.run(command, capture_output=True, text=True).stdout.strip()
         append(path, {"seed": SEED, "commit": commit})
     lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     last = {line["key"]: line for line in lines if "key" in line}
@@ -473,9 +468,8 @@ def summary(asked: argparse.Namespace) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    as_it_is = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=as_it_is)
     parser.add_argument("--area", action="append", choices=[*AREAS, "all"], default=[])
     parser.add_argument("--again", action="append", choices=[*AREAS], default=[])
     parser.add_argument("--sample", type=int)

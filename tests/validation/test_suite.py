@@ -26,10 +26,8 @@ Judge = Callable[[Context], Outcome]
 
 
 def planted(*entries: tuple[str, Judge], expected: Verdict = Verdict.HOLDS) -> dict[str, Claim]:
-    return {
-        name: Claim(name, "SAUC", "nowhere", "suite", "Planted.", expected, run)
-        for name, run in entries
-    }
+    about = "SAUC", "nowhere", "suite", "Planted."
+    return {name: Claim(name, *about, expected, run) for name, run in entries}
 
 
 def holds(context: Context) -> Outcome:

@@ -49,7 +49,6 @@ def matrices(a: Approximation) -> tuple[np.ndarray, np.ndarray]:
 
 
 Table = list[list[Decimal]]
-FIXED = (0.05, 0.02, 0.03)  # delta, the gap of the dual point, that of the full problem
 
 
 def in_decimals(seed: int) -> tuple[Approximation, Table, Table, Table]:
@@ -124,11 +123,8 @@ def test_the_totals_are_at_least_the_right_sides(seed: int, eps: float, informed
     """Theorem 4', a priori and not, evaluated in 60 digits from exact ingredients."""
     a, K, near, E = in_decimals(seed)
     rng = np.random.default_rng(seed)
-    lam, B, delta, gap, late = (
-        float(10.0 ** rng.uniform(-3, 1)),
-        int(rng.integers(10, 10**6)),
-        *FIXED,
-    )
+    lam, B = float(10.0 ** rng.uniform(-3, 1)), int(rng.integers(10, 10**6))
+    delta, gap, late = 0.05, 0.02, 0.03  # the gap of the dual point, and that of the full problem
     share = float(rng.uniform(0, 1))
     c = np.where(a.positive, share / a.sizes[0], -share / a.sizes[1])
     sizes = rng.uniform(0, 1, 3)
@@ -301,15 +297,14 @@ def test_eq_17_and_hoeffding_by_hand(seed: int) -> None:
     full, drawn, w, w_B = linear(1.0, seed)
     X: Any = full.space
     U, U_B = [[hinge(p, X.raw @ at) for at in (w, w_B)] for p in (full, drawn)]
-    step, objectives = (
-        form(full, drawn, w, w_B) for form in (printed.eq_17, printed.eq_17_objectives)
-    )
+    found = full, drawn, w, w_B
+    step, objectives = printed.eq_17(*found), printed.eq_17_objectives(*found)
     largest = max(abs(U[0] - U_B[0]), abs(U[1] - U_B[1]))
     assert step.left == pytest.approx(abs(U[0] - U_B[1]))
     assert step.right == objectives.right == pytest.approx(largest)
     assert step.corrected == pytest.approx(largest + abs(w_B @ w_B - w @ w) / 2)
     assert objectives.left == pytest.approx(abs(U[0] + w @ w / 2 - U_B[1] - w_B @ w_B / 2))
-    bound = printed.hoeffding(full, drawn, w, w_B, 60, 3.0, 10.0, 0.1)
+    bound = printed.hoeffding(*found, 60, 3.0, 10.0, 0.1)
     assert bound.left == pytest.approx(largest) and bound.holds and bound.corrected is None
     assert bound.right == pytest.approx((1 + 6 * 10**0.5) * (np.log(40) / 120) ** 0.5)
 
@@ -351,12 +346,9 @@ def test_eqs_18_19_20_21_by_hand() -> None:
     assert printed.eq_19(pair).left == pytest.approx(lam / 2 * change**2)
     assert printed.eq_19(pair).right == first.left and printed.eq_19(pair).holds
     root = np.sqrt(2 * N * E2 * np.sqrt(n) / (B * lam))
-    assert printed.eq_21(pair).left == pytest.approx(change)
-    assert (
-        printed.eq_21(pair).right
-        == printed.eq_21(pair).corrected
-        == pytest.approx(root * np.sqrt(lengths))
-    )
+    step = printed.eq_21(pair)
+    assert step.left == pytest.approx(change)
+    assert step.right == step.corrected == pytest.approx(root * np.sqrt(lengths))
     assert printed.eq_21(pair, p=1.0).right == pytest.approx(root * lengths)
     with pytest.raises(InputError, match="theta_tilde must have one number per row: 40"):
         printed.DrawnPair(a, drawn, B, hat, tilde[:4])
@@ -568,9 +560,8 @@ def test_eqs_12_and_13_by_hand() -> None:
     for n, r in ((10**7, 0.5), (1000, 0.05), (1000, 0.5)):
         share, unit = 60 * LOG / (r * n), 60 * LOG / r
         right = (0.5 - 6 * math.sqrt(2) * math.sqrt(share)) ** 2 - 32 / 3 * share
-        printed, corrected = (
-            sht.sht_theorem2(n, 1000, 60, r, 50, form=form) for form in ("printed", "corrected")
-        )
+        given = n, 1000, 60, r, 50
+        printed, corrected = (sht.sht_theorem2(*given, form=f) for f in ("printed", "corrected"))
         assert printed.minus == pytest.approx(right)
         assert printed.plus == pytest.approx(16 * unit * (math.log(50) / 2 + LOG))
         assert corrected.plus == pytest.approx(16 * unit * (math.log(n) / 2 + LOG))

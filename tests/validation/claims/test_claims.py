@@ -178,11 +178,8 @@ def test_a_planted_number_turns_what_the_page_says() -> None:
 
 def test_a_page_and_a_finding_of_one_run_have_the_same_numbers() -> None:
     entries = [Entry("a", "AUC", "0.9 (0.01)", 0.8, 0.1, 10), Entry("a", "best", None, "k = 5")]
-    exact = (1.2504321, 0.00021, 1e-05, 50)
-    tests = [
-        NamedTest("n = 5,000: x minus y", *exact, "points"),
-        NamedTest("n = 5,000: x minus y", *exact, "degrees"),
-    ]
+    exact = ("n = 5,000: x minus y", 1.2504321, 0.00021, 1e-05, 50)
+    tests = [NamedTest(*exact, unit) for unit in ("points", "degrees")]
     found = effects.of_page("t", "here", Page(entries, tests))
     assert found.cells == {("a", "AUC"): Effect("AUC", 0.8, 0.1, 9, printed=0.9)}
     assert found.read("a | AUC").printed == 0.9 and found.read("= 60").estimate == 60.0
@@ -355,14 +352,10 @@ def test_the_limit_of_a_violation_counts_cells_and_not_draws() -> None:
 def test_the_printed_bound_gets_the_verdict_that_its_size_earns(bound: float, verdict: str) -> None:
     """The error is 0.01: a bound below 1 and below ten times that is not a loose one."""
     side = SimpleNamespace(at_least=bound)
-    draw = SimpleNamespace(
-        violated=(PRINTED,) if bound < 0.01 else (),
-        loss_difference=0.01,
-        bounds={PRINTED: side, REALISED: side},
-    )
-    cells: Any = [
-        SimpleNamespace(draws=[draw], all_rows=whole, data=linear(20)) for whole in (True, False)
-    ]
+    violated, bounds = (PRINTED,) if bound < 0.01 else (), {PRINTED: side, REALISED: side}
+    draw = SimpleNamespace(violated=violated, loss_difference=0.01, bounds=bounds)
+    parts: Any = {"draws": [draw], "data": linear(20)}
+    cells: Any = [SimpleNamespace(all_rows=whole, **parts) for whole in (True, False)]
     assert theorem_4.next_to_errors(Context("c", 0), cells, PRINTED).verdict == verdict
 
 

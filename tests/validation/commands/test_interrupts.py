@@ -176,9 +176,8 @@ COMMANDS = {
 
 def interrupted(command: str, wait: float, folder: Path, group: bool) -> tuple[int, str, str]:
     """Start the command, interrupt it if it still runs, and return its status and what it said."""
-    (folder / "slow_solver.py").write_text(
-        "import time\ndef fit(X, y, lam):\n    time.sleep(0.2)\n    return X[0] * 0\n"
-    )
+    solver = "import time\ndef fit(X, y, lam):\n    time.sleep(0.2)\n    return X[0] * 0\n"
+    (folder / "slow_solver.py").write_text(solver)
     (folder / "weights.csv").write_text("weight\n" + "0.1\n" * 3000)
     words = command.format(out=folder / "out", weights=folder / "weights.csv").split()
     process = subprocess.Popen(
@@ -291,9 +290,8 @@ def test_solve_that_is_interrupted_ends_with_130_and_keeps_its_best_point(monkey
         return cut(*args, **rest)
 
     monkeypatch.setattr(cutting_plane.Cuts, "add", interrupted_cut)
-    status, out, err = command.run(
-        "solve linear:200 --lam 1e-3 --method cutting-plane --json --out new"
-    )
+    words = "linear:200 --method cutting-plane"
+    status, out, err = command.run(f"solve {words} --lam 1e-3 --json --out new")
     assert (status, err.strip(), len(calls)) == (130, "aucert: interrupted", 3)
     found = json.loads(out)
     assert found["status"] == "interrupted" and 0 <= found["dual"] < found["primal"]
@@ -301,7 +299,7 @@ def test_solve_that_is_interrupted_ends_with_130_and_keeps_its_best_point(monkey
     assert kept["gap"] == found["gap"] and Path("new/weights.csv").exists()
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     calls.clear()
-    status, out, _ = command.run("path linear:200 --n-lams 3 --method cutting-plane")
+    status, out, _ = command.run(f"path {words} --n-lams 3")
     assert status == 130 and "You stopped it: smaller lam are missing." in out
 
 

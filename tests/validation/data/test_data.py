@@ -117,11 +117,9 @@ def test_only_the_positives_are_shifted_and_only_in_the_support() -> None:
 def test_the_population_auc_is_that_of_fine_sums() -> None:
     """Of f alone: its density, and the probit of the label, by the trapezoid rule."""
     for share in (0.05, 0.2, 0.5, 0.9):
-        for model, law, ends in (
-            ("linear", stats.norm(0, 2**0.5), (-13, 13)),
-            ("radial", stats.chi2(2), (0, 90)),
-        ):
-            t = np.linspace(*ends, 200_001)
+        laws = (("linear", stats.norm(0, 2**0.5), -13, 13), ("radial", stats.chi2(2), 0, 90))
+        for model, law, start, end in laws:
+            t = np.linspace(start, end, 200_001)
             p = ndtr(t + datasets.offset_for_share(model, share))
             mass = law.pdf(t) * np.gradient(t)
             mass[[0, -1]] /= 2

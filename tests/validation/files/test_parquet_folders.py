@@ -200,12 +200,10 @@ def test_a_folder_is_solved_as_its_rows_in_one_file_are(folder: Path, command, a
     assert many["data_sha256"] is None and many["proof"] is None
     share = "concordance" if "qid" in asked else "auc"
     assert many[share] == pytest.approx(one[share], abs=1e-3)
-    stated = [
-        command.json(f"certify {name} --model out/model.npz --tol 1e-5 {asked}")
-        for name in ("data", "whole.parquet")
-    ]
-    assert stated[0]["primal"] == pytest.approx(stated[1]["primal"], rel=1e-9)
-    assert stated[0]["n_sure_right"] == pytest.approx(stated[1]["n_sure_right"], rel=1e-3)
+    words = f"--model out/model.npz --tol 1e-5 {asked}"
+    many, one = (command.json(f"certify {name} {words}") for name in ("data", "whole.parquet"))
+    assert many["primal"] == pytest.approx(one["primal"], rel=1e-9)
+    assert many["n_sure_right"] == pytest.approx(one["n_sure_right"], rel=1e-3)
     if "qid" not in asked:
         lines = command.json("predict out/model.npz whole.parquet")
         assert {"good", "bad"} == set(lines["labels"])

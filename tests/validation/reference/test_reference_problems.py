@@ -74,11 +74,8 @@ def test_optima_known_otherwise_lie_in_their_intervals(loss: str) -> None:
     for name in ("equal-rows", "mirrored"):  # the best w is zero
         lower, upper = PROBLEMS[name].optimum[loss]
         assert lower <= 1 <= upper
-    same = ("large-units", "small-units", "sorted-rows", "constant")
-    for one, other in [
-        *(("overlap:0.01", name) for name in same),
-        ("duplicates", "weights-for-rows"),
-    ]:
+    same = dict.fromkeys(("large-units", "small-units", "sorted-rows", "constant"), "overlap:0.01")
+    for one, other in (same | {"duplicates": "weights-for-rows"}).items():
         a, b = PROBLEMS[one].optimum[loss], PROBLEMS[other].optimum[loss]
         assert max(a[0], b[0]) <= min(a[1], b[1]), (one, other)
     for name in ("ties", "one-negative", "weights", "mostly-zero"):

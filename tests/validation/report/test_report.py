@@ -125,9 +125,8 @@ def test_the_counts_add_up_to_all_claims() -> None:
 
 
 def test_the_counterexample_to_theorem_4_runs_as_printed() -> None:
-    (code,) = re.findall(
-        r"<pre>(from math.*?)</pre>", report(row("a", figures=(figure(),))).html(), re.S
-    )
+    page = report(row("a", figures=(figure(),))).html()
+    (code,) = re.findall(r"<pre>(from math.*?)</pre>", page, re.S)
     command = [sys.executable, "-c", unescape(code)]
     left, right = subprocess.check_output(command, text=True).rstrip("?\n").split(" <= ")
     assert f"{left} &lt;= {right}?" in code.splitlines()[-1] and float(left) > float(right)

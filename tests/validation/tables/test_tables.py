@@ -277,10 +277,9 @@ def test_every_rival_is_paired_with_the_method_over_all_sparsities() -> None:
     rng, methods = np.random.default_rng(5), (*METHODS, *sht.ADDED, sht.BOTH)
     names = [f"{measure} {m}" for measure in ("auc", "true", "f1", "ji", "top") for m in methods]
     found = results(EXPERIMENTS["sht-synthetic"], lambda at, part: {n: rng.random() for n in names})
+    tests = paired_tests("sht-table-1", found)
     for rival in METHODS[1:]:
-        test = paired_tests("sht-table-1", found)[
-            f"AUC on new rows, all four k*: SHT-AUC minus {rival}"
-        ]
+        test = tests[f"AUC on new rows, all four k*: SHT-AUC minus {rival}"]
         sides = ("SHT-AUC", rival)
         one, two = ([*map(partial(by_trial, found, f"true {m}"), STARS)] for m in sides)
         assert test.estimate == pytest.approx(np.mean(one) - np.mean(two), abs=5e-4)
