@@ -6,6 +6,7 @@ import itertools
 import os
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from copy import copy
 from functools import reduce
 from typing import Any, NamedTuple
@@ -20,6 +21,12 @@ from ..tools.threads import in_parts, workers
 from .rows import LARGEST_REACH, FeatureWeights, check_reach, chunk_sums, in_threads, squared
 
 STRETCH = 1024  # numbers to a fingerprint: the stretch and both keys fit into the fastest cache
+BLOCK_NUMBERS = 1 << 17  # about how many numbers a block has: they fit into a processor's cache
+FEW_COLUMNS = 8  # up to which compiled counts, which keep no scores, beat matrix products
+STRETCH_NUMBERS = 1 << 20  # numbers of the rows from which another sum pays
+
+# Held while an object that is not an array reads rows: it may move to a place in a file first.
+_READING = threading.Lock()
 
 
 class Fingerprints:
@@ -30,8 +37,8 @@ class Fingerprints:
         self._seen: dict[tuple[int, int], np.ndarray] = {}
 
     def checked(self, rows: slice, block: np.ndarray) -> np.ndarray:
-        """Return a copy of a block, once it is known to be what it was when it was read first."""
-        copy = np.array(block)  # the original may change while it is computed with
+        """Return a copy of a block: the original may change while it is computed with."""
+        copy = np.array(block)
         found = fingerprint(copy, self._keys)
         known = self._seen.setdefault((rows.start, rows.stop), found)
         if not np.array_equal(known, found):
@@ -43,7 +50,6 @@ class Fingerprints:
 
 
 def new_key() -> np.ndarray:
-    """Return a secret key for fingerprints, drawn at random."""
     return np.frombuffer(os.urandom(16 * STRETCH), dtype=np.uint64).reshape(2, STRETCH)
 
 
@@ -72,9 +78,6 @@ def _fill_fingerprints(words, keys, found):  # pragma: no cover - compiled
         found[k, 0], found[k, 1] = first, second
 
 
-BLOCK_NUMBERS = 1 << 17  # about how many numbers a block has: they fit into a processor's cache
-
-
 class Block(NamedTuple):
     """Rows: columns (d, m), positive (m,) bool, weight (m,) or None; or with a group and a key."""
 
@@ -85,12 +88,11 @@ class Block(NamedTuple):
     key: np.ndarray | None = None
 
     def labels_at(self, rows: np.ndarray) -> Iterator[Any]:
-        """Yield all but the columns of some rows."""
         return (None if held is None else held[rows] for held in self[1:])
 
 
 class Drawn(NamedTuple):
-    """Rows (m, d), and what a block says of each of them."""
+    """Rows (m, d), and what a block says of each."""
 
     rows: np.ndarray
     positive: np.ndarray
@@ -116,19 +118,10 @@ def added_up(columns: np.ndarray, offset: np.ndarray, w: np.ndarray) -> np.ndarr
 
 
 def merged(first: Any, second: Any) -> Any:
-    """Return the sum of two answers that add up themselves."""
     return first.merge(second)
 
 
 Work = Callable[[Iterator[Any], int], Any]  # what is done with the blocks of a part, by number
-
-FEW_COLUMNS = 8  # up to which compiled counts, which keep no scores, beat matrix products
-
-# Held while an object that is not an array reads rows: it may move to a place in a file first.
-_READING = threading.Lock()
-
-
-STRETCH_NUMBERS = 1 << 20  # numbers of the rows from which another sum pays
 
 
 class StreamedRows(FeatureWeights):
@@ -159,13 +152,13 @@ class StreamedRows(FeatureWeights):
         self.n, self.dim = int(shape[0]), int(shape[1])
         self._rows = block or max(CHAIN, (1 << 18) // self.dim)
         slices = list(self.blocks())
-        # The numbers of answers that `total` adds up, and how many numbers one may have.
-        # 8: sums that a pass is made of, with any number of threads: so its bits agree
+        # 8: answers that `total` adds up, with any number of threads: so its bits agree
         self.parts = min(8, 1 + self.n * self.dim // STRETCH_NUMBERS, len(slices))
         cuts = [len(slices) * k // self.parts for k in range(self.parts + 1)]
         self._stretches = [slices[a:b] for a, b in itertools.pairwise(cuts)]
         held = isinstance(source, np.ndarray) and not on_disk(source)
-        # Sums of each bin's rows save a second reading: of rows in memory that is the quicker way.
+        # Numbers that an answer may have: sums of each bin's rows save a second reading, which of
+        # rows in memory is the quicker way.
         self.kept_numbers = 0 if held else self.n * self.dim // self.parts
         name = getattr(source, "filename", None) or "the source of the rows"
         self._fingerprints = None if held else Fingerprints(str(name))
@@ -193,17 +186,14 @@ class StreamedRows(FeatureWeights):
             yield slice(start, min(start + self._rows, self.n))
 
     def block(self, rows: slice) -> np.ndarray:
-        """Return a block of the raw rows, float64 or float32; refuse one that changed."""
+        """Return raw rows, float64 or float32; refuse a block that changed."""
         block = self.unchecked(rows)
         return block if self._fingerprints is None else self._fingerprints.checked(rows, block)
 
     def unchecked(self, rows: slice) -> np.ndarray:
         """Return any rows without comparing them with what they were before; they prove nothing."""
-        if isinstance(self.source, np.ndarray):
+        with nullcontext() if isinstance(self.source, np.ndarray) else _READING:
             values = self.source[rows]
-        else:
-            with _READING:
-                values = self.source[rows]
         if type(values) is np.memmap:
             values = np.asarray(values)  # its slices are memory maps, which are slow to make
         if type(values) is np.ndarray and values.dtype in (np.float64, np.float32):
@@ -212,7 +202,6 @@ class StreamedRows(FeatureWeights):
         return np.ascontiguousarray(as_float64(values, name, "a matrix of numbers"))
 
     def labelled(self, pairs: Any) -> StreamedRows:
-        """Return the same rows with the labels of `pairs` (`AllPairs`), for `total`."""
         other, (rows, index) = copy(self), self._some
         other.labels = pairs.positive, pairs.weight
         other.last_range, other.sample = None, Drawn(rows, pairs.positive[index], None)
@@ -237,10 +226,8 @@ class StreamedRows(FeatureWeights):
 
     def scores(self, w: np.ndarray) -> np.ndarray:
         def work(rows: slice) -> np.ndarray:
-            block = self.block(rows)
-            if self._plain:
-                return block @ w - float(self.offset @ w)
-            return (block - self.offset) @ w
+            block, offset = self.block(rows), self.offset
+            return block @ w - float(offset @ w) if self._plain else (block - offset) @ w
 
         return np.concatenate(in_threads(work, list(self.blocks()), self.n * self.dim))
 
@@ -250,9 +237,8 @@ class StreamedRows(FeatureWeights):
         def work(rows: slice) -> Pull:
             block, own = self.block(rows), np.ascontiguousarray(c[rows])
             block, mass = block if self._plain else block - self.offset, np.abs(own)
-            if self.keeps:
-                lengths = self._lengths[rows]
-            else:
+            lengths = self._lengths[rows]
+            if not self.keeps:
                 lengths = np.sqrt(np.einsum("ij,ij->i", block, block))
             # |c_i| times what enters the sum: the centred row, or the row and the offset.
             size, parts = float(mass @ lengths), chunk_sums(block, own, CHAIN)
@@ -283,7 +269,6 @@ class StreamedRows(FeatureWeights):
 
     def rows(self, index: np.ndarray) -> np.ndarray:
         """Return the named rows (ascending), centred and dense: samples, which prove nothing."""
-        index = np.asarray(index)
         out = np.empty((index.size, self.dim))
         for block in self.blocks():
             at, end = np.searchsorted(index, [block.start, block.stop])
@@ -295,7 +280,6 @@ class StreamedRows(FeatureWeights):
         return out
 
     def _checked_reach(self) -> float:
-        """Return a bound of every |x_i - offset|; refuse values that are not finite."""
         top, above = 0.0, 1 + gamma(self.dim + 8)
         for rows in self.blocks():
             block = self.block(rows)

@@ -30,24 +30,22 @@ BLOCK_NUMBERS = 1 << 16  # of a block that stays in the cache, or in the long fo
 SHARED, PARTS = 4_000_000, 8  # numbers in X from which threads share its products, and the parts
 FEW_COLUMNS = 100  # most columns for which products of small blocks are made in one call
 LARGE = 1_000_000  # numbers (8 MB) from which a copy costs much: rows are not centred needlessly
+SMALLEST_REACH = 1e-140  # Smallest norm of a row: squares of smaller ones lose digits to underflow.
+LARGEST_REACH = 1e100  # Largest norm of a row: products of larger ones may overflow.
 
 
 def centred_rows(X: np.ndarray, centred: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the rows to compute with, their squared norms (n,) and what was taken off them (d,):
     any offset, as it cancels in every pair."""
-    zero = np.zeros(X.shape[1])
-    if centred:
-        return X, np.einsum("ij,ij->i", X, X), zero
-    with np.errstate(over="ignore", invalid="ignore"):
-        mean = X.mean(axis=0)
-    if X.size >= LARGE and X.flags.c_contiguous:
-        with np.errstate(over="ignore", invalid="ignore"):
+    mean = np.zeros(X.shape[1])
+    with np.errstate(over="ignore", invalid="ignore"):  # squares that overflow are refused later
+        found = mean if centred else X.mean(axis=0)
+        if not centred and X.size >= LARGE and X.flags.c_contiguous:
             moment = np.einsum("ij,ij->j", X, X) / X.shape[0]
-        if (np.abs(mean) <= np.sqrt(moment / 2)).all():
-            return X, np.einsum("ij,ij->i", X, X), zero
-    with np.errstate(over="ignore"):  # the squares overflow then, too, which is refused
-        out = X - _finite(mean, X)
-    return out, np.einsum("ij,ij->i", out, out), mean
+            centred = bool((np.abs(found) <= np.sqrt(moment / 2)).all())
+        if not centred:
+            X, mean = X - _finite(found, X), found
+        return X, np.einsum("ij,ij->i", X, X), mean
 
 
 def _finite(mean: np.ndarray, X: Any) -> np.ndarray:
@@ -74,39 +72,23 @@ def in_threads(work: Callable[[Any], T], parts: Sequence[Any], numbers: int) -> 
         return in_parts(work, parts, jobs)
 
 
-def _pulled(X: np.ndarray, c: np.ndarray, block: int) -> np.ndarray:
-    n, d = X.shape
-    if d <= FEW_COLUMNS and X.flags.c_contiguous and c.flags.c_contiguous:
-        return chunk_sums(X, c, block).sum(axis=0)
-    total = np.zeros(d)
-    for start in range(0, n, block):
-        total += c[start : start + block] @ X[start : start + block]
-    return total
-
-
 def chunk_sums(X: np.ndarray, c: np.ndarray, size: int) -> np.ndarray:
     """Return X'c over each `size` rows, the last ones alone: (chunks, d); X and c contiguous."""
-    n, d = X.shape
-    whole = n // size * size
-    parts = (c[:whole].reshape(-1, 1, size) @ X[:whole].reshape(-1, size, d))[:, 0]
-    return parts if whole == n else np.vstack([parts, c[whole:] @ X[whole:]])
-
-
-SMALLEST_REACH = 1e-140  # Smallest norm of a row: squares of smaller ones lose digits to underflow.
-LARGEST_REACH = 1e100  # Largest norm of a row: products of larger ones may overflow.
+    whole = c.size // size * size
+    parts = (c[:whole].reshape(-1, 1, size) @ X[:whole].reshape(-1, size, X.shape[1]))[:, 0]
+    return parts if whole == c.size else np.vstack([parts, c[whole:] @ X[whole:]])
 
 
 def check_reach(reach: float, zero: bool, X: Any = None) -> float:
     """Return the norm of the longest row; its square must be a float, unless all are 0. Rows `X` in
     memory let the message name the largest value."""
-    why = None
     if not reach <= LARGEST_REACH:
         why = "so large that their squares overflow"
     elif reach < SMALLEST_REACH and not zero:
         why = "so small that their squares underflow"
-    if why is not None:
-        raise InputError(f"X has values {why}: rescale it") if X is None else out_of_range(X, why)
-    return reach
+    else:
+        return reach
+    raise InputError(f"X has values {why}: rescale it") if X is None else out_of_range(X, why)
 
 
 class Space:
@@ -139,8 +121,7 @@ class Space:
 
     @property
     def unstructured(self) -> Space:
-        """The space without the structure in its norm."""
-        return self
+        return self  # without the structure in its norm, if it has one
 
     def labelled(self, pairs: Any) -> Any:
         """Return the rows with the labels of `pairs`, for sums over blocks."""
@@ -183,8 +164,7 @@ class FeatureWeights(Space):
         return float(w @ other)
 
     def to_input(self, w: np.ndarray) -> np.ndarray:
-        """Return the weights of the original features: `w` itself."""
-        return w
+        return w  # as weights of the features that were given
 
 
 class Rows(FeatureWeights):
@@ -196,8 +176,7 @@ class Rows(FeatureWeights):
         Dense rows are centred explicitly, which changes no difference of two rows and saves
         digits, unless they are many and need it little; sparse rows implicitly: they stay sparse.
     check : bool
-        Whether to check X as incoming data. If False, X must have been checked, or made from
-        checked data.
+        If False, X must have been checked, or made from checked data.
     centred : bool
         Whether dense rows are centred already, nearly enough: then they are taken as they are.
 
@@ -233,8 +212,7 @@ class Rows(FeatureWeights):
 
     @property
     def given(self) -> Rows | None:
-        """The rows themselves; of a subclass, which makes others of what was given, None."""
-        return self if type(self) is Rows else None
+        return self if type(self) is Rows else None  # a subclass makes others of what was given
 
     def part(self, index: np.ndarray) -> Rows:
         return Rows(self.raw[index], check=False)
@@ -265,13 +243,17 @@ class Rows(FeatureWeights):
         X, block = self.X, self._block
         if not isinstance(X, np.ndarray):
             return np.asarray(X.T @ c) - self.offset * float(c.sum(dtype=np.longdouble))
-        if X.size < SHARED:
-            return _pulled(X, c, block)
-        step = -(-self.n // (block * PARTS)) * block
+        step = self.n if X.size < SHARED else -(-self.n // (block * PARTS)) * block
 
         def work(start: int) -> np.ndarray:
-            return _pulled(X[start : start + step], c[start : start + step], block)
+            part, own = X[start : start + step], c[start : start + step]
+            if self.dim <= FEW_COLUMNS and part.flags.c_contiguous and own.flags.c_contiguous:
+                return chunk_sums(part, own, block).sum(axis=0)
+            blocks = (slice(first, first + block) for first in range(0, own.size, block))
+            return reduce(iadd, (own[some] @ part[some] for some in blocks))
 
+        if step >= self.n:
+            return work(0)
         return reduce(iadd, in_threads(work, range(0, self.n, step), X.size))
 
     keeps = True  # a score for each row, as `StreamedRows.keeps` says of rows in blocks
@@ -281,8 +263,7 @@ class Rows(FeatureWeights):
         return self.pull(c), self.pull_error(c), self._size(c)
 
     def _size(self, c: np.ndarray) -> float:
-        """Return an upper bound of sum_i |c_i| |x_i|."""
-        return float(np.abs(c) @ self.norms) * (1 + gamma(self.n))
+        return float(np.abs(c) @ self.norms) * (1 + gamma(self.n))  # at least sum_i |c_i| |x_i|
 
     def _long_pull(self, c: np.ndarray) -> tuple[np.ndarray, float]:
         """Return pull(c) of the rows as given, in the long format, and a bound of its error."""
@@ -304,22 +285,20 @@ class Rows(FeatureWeights):
         if self.is_sparse:
             wide, room = X.nnz // self.n, max(BLOCK_NUMBERS, self.dim)
         size = max(1, room // max(1, wide))
-        for start in range(0, self.n, size):
-            rows = slice(start, start + size)
+        for rows in (slice(start, start + size) for start in range(0, self.n, size)):
             block = X[rows].astype(np.longdouble)
             yield rows, block if self.is_sparse else block - self.offset
 
     @property
     def _block(self) -> int:
-        """Rows summed at a time: about sqrt(n), for the shortest chain of additions."""
-        return max(64, int(np.sqrt(self.n)))
+        return max(64, int(np.sqrt(self.n)))  # rows summed at a time: the chains are shortest
 
     def score_error(self, w: np.ndarray) -> np.ndarray:
         """Return gamma_{k+3} |x_i| |w|, the rounding in each score, k the most numbers in a row."""
         return self._relative_error(w) * self.norms
 
     def score_slip(self, w: np.ndarray) -> float:
-        """Return a bound of the rounding in every score: the largest of `score_error`."""
+        """Return the largest of `score_error`."""
         return self._relative_error(w) * self.reach
 
     def _relative_error(self, w: np.ndarray) -> float:
@@ -354,12 +333,12 @@ class Rows(FeatureWeights):
 
     def magnitude(self, c: np.ndarray) -> np.ndarray:
         """Return an upper bound of sum_i |c_i| |x_ik - m_k| of each column: (dim,)."""
-        mass, whole = np.abs(c), np.zeros(self.dim)
-        if not isinstance(self.X, np.ndarray):
-            whole = np.asarray(abs(self.X).T @ mass) + np.abs(self.offset) * float(mass.sum())
-        for start in range(0, self.n, self._block) if not self.is_sparse else ():
-            some = slice(start, start + self._block)
-            whole += mass[some] @ np.abs(self.X[some])
+        mass, X, step = np.abs(c), self.X, self._block
+        if isinstance(X, np.ndarray):
+            blocks = (slice(start, start + step) for start in range(0, self.n, step))
+            whole = reduce(iadd, (mass[some] @ np.abs(X[some]) for some in blocks))
+        else:
+            whole = np.asarray(abs(X).T @ mass) + np.abs(self.offset) * float(mass.sum())
         return whole * (1 + gamma(self.n + 16))
 
     def careful_norm2(
@@ -407,18 +386,18 @@ class Rows(FeatureWeights):
             out[rows] = block @ long
         return out - (self.offset * long).sum() if self.is_sparse else out, error
 
-    def rows(self, index: np.ndarray) -> np.ndarray | sp.csr_matrix:
+    def rows(self, index: np.ndarray) -> Any:
         return self.X[index] if self.is_sparse else self.X.take(index, axis=0)
 
     def dense(self) -> np.ndarray:
         """Return all rows, centred, as a dense matrix."""
-        rows: Any = self.rows(np.arange(self.n))
-        return rows if isinstance(rows, np.ndarray) else rows.toarray() - self.offset
+        rows = self.rows(np.arange(self.n))
+        return rows.toarray() - self.offset if self.is_sparse else rows
 
     def products(self) -> np.ndarray:
         """Return the inner products of all rows, centred: (n, n)."""
-        X: Any = self.rows(np.arange(self.n))
-        if isinstance(X, np.ndarray):
+        X = self.rows(np.arange(self.n))
+        if not self.is_sparse:
             return X @ X.T
         share, square = X @ self.offset, float(self.offset @ self.offset)
         return (X @ X.T).toarray() + square - share[:, None] - share
