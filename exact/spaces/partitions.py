@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, reduce
 from hashlib import blake2b
 from itertools import pairwise
 from operator import add, itemgetter
@@ -37,15 +37,12 @@ class Partition(Protocol):
     @property
     def name(self) -> str:
         """What to call it in a message."""
-        ...
 
     def blocks(self) -> Iterator[Block]:
         """Yield its rows in order."""
-        ...
 
     def refuse(self, row: int, column: int | None, value: float) -> NoReturn:
         """Raise `InputError` for a number that is not finite, or a weight (column None)."""
-        ...
 
 
 Source = Sequence[Partition | tuple[Any, ...]]  # Partitions, each as such or as a tuple of arrays.
@@ -79,7 +76,7 @@ class ArrayPartition:
         )
 
     def rows(self, rows: slice) -> np.ndarray:
-        """Return some rows as numbers, in a format that float64 holds."""
+        """Return rows in a format that float64 holds."""
         held = self.X.iloc[rows] if hasattr(self.X, "iloc") else self.X[rows]
         if type(held) is np.ndarray and held.dtype in PLAIN:
             return held
@@ -93,27 +90,24 @@ class ArrayPartition:
 
     def blocks(self) -> Iterator[Block]:
         n, dim = self.X.shape
-        none = np.zeros(n, dtype=bool)
-        positive = none if self.positive is None else np.ascontiguousarray(self.positive)
+        positive = np.zeros(n, dtype=bool) if self.positive is None else self.positive
         weight = group = key = None
         if self.weight is not None:
             weight = as_float64(self.weight, f"the weights of {self.name}")
         if self.group is not None:
             group = named(check_labels(self.group, f"the groups of {self.name}"), self.name)
             key = as_float64(self.key, f"the keys of {self.name}")
-        labels = {"labels": positive, "weights": weight, "groups": group, "keys": key}
-        for kind, held in labels.items():
+        given = np.ascontiguousarray(positive), weight, group, key
+        for kind, held in zip(("labels", "weights", "groups", "keys"), given, strict=True):
             if held is not None and held.shape != (n,):
                 both = f"{n} rows, but {held.size} {kind}"
                 raise InputError(f"{self.name} has {both}: cut all at the same places")
         step = block_rows(dim)
-        for start in range(0, n, step):
-            some = slice(start, start + step)
+        for some in (slice(start, start + step) for start in range(0, n, step)):
             rows = self.rows(some)
             columns = np.empty((dim, rows.shape[0]))
             columns[...] = rows.T  # converts and turns at once: many times faster than in two steps
-            given = (None if one is None else one[some] for one in labels.values())
-            yield Block(columns, *given)  # type: ignore[arg-type]
+            yield Block(columns, *(None if one is None else one[some] for one in given))
 
 
 def array_partition(
@@ -133,8 +127,7 @@ def array_partition(
 def named(group: np.ndarray, where: str) -> np.ndarray:
     """Return groups as an array of numbers or of words."""
     if group.dtype.kind == "O":
-        kinds = {type(one) for one in group.tolist()}
-        if kinds - {str}:
+        if {type(one) for one in group.tolist()} - {str}:
             raise InputError(f"the groups of {where} must be numbers or words, all of one type")
         return group.astype(str)
     if group.dtype.kind == "f" and not np.isfinite(group).all():
@@ -173,7 +166,6 @@ def _marked(blocks: Iterator[Block], key: np.ndarray, digest: Any) -> Iterator[B
 
 
 def joined(task: Task, first: Reply, second: Reply) -> Reply:
-    """Return the sum of two replies."""
     both = first.digests.keys() & second.digests.keys()
     if both:
         raise CertificateError(f"partition {min(both)} was counted twice: please report this")
@@ -185,25 +177,23 @@ def replied_in_order(
     task: Task, partitions: Sequence[Partition], places: Sequence[int], key: np.ndarray
 ) -> Reply:
     """Run a task on some partitions, whose numbers are `places`, and fingerprint what it reads."""
-    total: Any = None
-    for partition, index in zip(partitions, places, strict=True):
-        digest = blake2b(digest_size=16)
-        try:
-            answer = task.run(_marked(partition.blocks(), key, digest), index)
-        except Unusable as bad:
-            partition.refuse(*bad.args)
-        reply = Reply({index: digest.digest()}, answer)
-        total = reply if total is None else joined(task, total, reply)
-    return total
 
+    def replies() -> Iterator[Reply]:
+        for partition, index in zip(partitions, places, strict=True):
+            digest = blake2b(digest_size=16)
+            try:
+                answer = task.run(_marked(partition.blocks(), key, digest), index)
+            except Unusable as bad:
+                partition.refuse(*bad.args)
+            yield Reply({index: digest.digest()}, answer)
 
-KEPT_NUMBERS = 1 << 22  # most sums by bin that are kept (32 MB); with more, rows are read twice
+    return reduce(partial(joined, task), replies())
 
 
 class Engine:
     """Runs a task on each of `count` partitions; `run(task, key)` returns the `Reply` of all."""
 
-    kept_numbers = KEPT_NUMBERS  # how many numbers a partition may answer with
+    kept_numbers = 1 << 22  # that a partition may answer with (32 MB); with more, it is read twice
 
     def telling(self, callback: Callable[[Any], object] | None) -> Any:
         """Return a callback of a solver that also tells whoever watches the engine."""
@@ -249,7 +239,6 @@ class LocalEngine(Engine):
         )
 
     def _heard(self, task: Task, found: Iterable[Any]) -> Reply:
-        """Return the sum of what was found, and say how far it is."""
         total: Any = None
         for reply in found:
             total = reply if total is None else joined(task, total, reply)
@@ -283,12 +272,12 @@ class Facts:
         sizes = dict(self.sizes)
         for index, (n, plus) in other.sizes.items():
             held = sizes.get(index, (0, 0))
-            sizes[index] = (held[0] + n, held[1] + plus)
+            sizes[index] = held[0] + n, held[1] + plus
         if self.n == 0 or other.n == 0:
             return replace(other if self.n == 0 else self, sizes=sizes)
         if self.low.size != other.low.size:
-            both = f"a partition has {self.low.size} columns, and another one {other.low.size}"
-            raise InputError(both)
+            counts = f"{self.low.size} columns, and another one {other.low.size}"
+            raise InputError(f"a partition has {counts}")
         if self.weighted != other.weighted:
             raise InputError("some partitions have weights, and others do not")
         ends = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
@@ -342,7 +331,6 @@ Places = Callable[[Block, np.ndarray, int], np.ndarray]
 def at_places(
     places: Places, blocks: Iterator[Block], index: int
 ) -> Iterator[tuple[Block, np.ndarray]]:
-    """Yield blocks and which of their rows are taken, where any are."""
     seen = np.zeros(2, dtype=np.int64)
     for block in blocks:
         at, plus = places(block, seen, index), int(block.positive.sum())
@@ -363,11 +351,6 @@ def rows_kept(places: Places, blocks: Iterator[Block], index: int) -> Iterator[B
         yield Block(block.columns.take(at, axis=1), *block.labels_at(at))
 
 
-def others(places: Places, block: Block, seen: np.ndarray, index: int) -> np.ndarray:
-    """Return the places of all other rows."""
-    return np.delete(np.arange(block.positive.size), places(block, seen, index))
-
-
 def by_class(
     before: np.ndarray, taken: Callable[[int, int, int], np.ndarray], block: Block,
     seen: np.ndarray, index: int,
@@ -384,9 +367,11 @@ def by_class(
 def assembled(parts: list[tuple[int, Drawn]]) -> Drawn:
     """Return what was drawn from several partitions as one, in their order."""
     every = [drawn for _, drawn in sorted(parts, key=itemgetter(0))]
-    whole = (None if own[0] is None else np.concatenate(own) for own in zip(*every, strict=True))
-    found = Drawn(*whole)  # type: ignore[arg-type]
-    return found._replace(rows=found.rows.astype(float, copy=False))
+    whole: Any = (
+        None if own[0] is None else np.concatenate(own) for own in zip(*every, strict=True)
+    )
+    rows, *more = whole
+    return Drawn(rows.astype(float, copy=False), *more)
 
 
 class PartitionedRows(FeatureWeights):
@@ -480,11 +465,14 @@ class PartitionedRows(FeatureWeights):
 
     def _split(self, places: Places) -> tuple[Self, Self]:
         """Return the rows that are not at the places, and those that are."""
+
+        def others(block: Block, seen: np.ndarray, index: int) -> np.ndarray:
+            return np.delete(np.arange(block.positive.size), places(block, seen, index))
+
         held_out = self.only(partial(rows_kept, places))
-        return self.only(partial(rows_kept, partial(others, places))), held_out
+        return self.only(partial(rows_kept, others)), held_out
 
     def first_pass(self) -> Facts:
-        """Return the facts: what the first pass over the rows finds."""
         return self.total(facts_of)
 
     keeps, in_blocks = False, True
@@ -556,8 +544,7 @@ class PartitionedRows(FeatureWeights):
 
 
 def hashed_numbers(place: int, start: int, count: int, seed: int, kinds: int) -> np.ndarray:
-    """Return numbers below `kinds` for rows `start` and on of partition number `place`:
-    (count,)."""
+    """Return numbers below `kinds` for rows `start` and on of partition `place`: (count,)."""
     offset = scrambled(np.array([scrambled(np.array([seed], np.uint64))[0] ^ np.uint64(place)]))
     mixed = scrambled(offset + np.arange(start, start + count, dtype=np.uint64))
     return ((mixed >> np.uint64(33)) * np.uint64(kinds) >> np.uint64(31)).astype(np.int64)

@@ -139,7 +139,7 @@ def test_two_classes_pair_by_pair(
 ) -> None:
     """Ties, one positive row, a constant column, weights and a far row among them."""
     if not kept:
-        monkeypatch.setattr(engine, "KEPT_NUMBERS", 0)
+        monkeypatch.setattr(engine.Engine, "kept_numbers", 0)
     X, positive = far_rows(50, 2, seed)
     weight = np.random.default_rng(1).random(50) + 0.1 if seed == 3 else None
     if seed == 1:
