@@ -12,7 +12,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import pairwise
 from typing import Any
 
@@ -24,16 +24,9 @@ from distributed.comm import CommClosedError
 
 from ..errors import CertificateError, InputError, NoRowsError
 from ..tools.arrays import as_float64, check_labels, check_one_type, frame_names, why_unsorted
+from . import partitions
 from .groups import GroupedRows
-from .partitions import (
-    ArrayPartition,
-    Engine,
-    PartitionedRows,
-    Reply,
-    Task,
-    joined,
-    replied_in_order,
-)
+from .partitions import ArrayPartition, Engine, PartitionedRows, Reply, Task
 
 # Names of dask's errors that say the same as a lost connection; not all versions have them.
 LOST = frozenset({"ClosedClientError", "FutureCancelledError", "FuturesCancelledError"})
@@ -67,18 +60,15 @@ def refusals_returned(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def run(*words: Any) -> Any:
-        for word in words:
-            if isinstance(word, REFUSALS):
-                return word
         try:
-            return function(*words)
+            return function(*raised(words))
         except REFUSALS as error:
             return error
 
     return run
 
 
-def raised(found: list[Any]) -> list[Any]:
+def raised(found: Sequence[Any]) -> Sequence[Any]:
     """Return what was found, or raise the first refusal in it."""
     for one in found:
         if isinstance(one, REFUSALS):
@@ -98,17 +88,16 @@ def run_here(there: tuple[Task, np.ndarray], places: Sequence[int], *parts: Any)
         key = positive.astype(float) if groups else None
         own = (None, weight) if groups else (positive, weight)
         here.append(ArrayPartition(X, *own, f"partition {place}", *groups, key=key))
-    task, fingerprints = there
-    return replied_in_order(task, here, places, fingerprints)
+    return partitions.replied_in_order(there[0], here, places, there[1])
 
 
 @refusals_returned
 def sums_here(there: tuple[Task, np.ndarray], *some: Reply) -> Reply:
     """Return the sum of what others have found; it shares no memory with that."""
-    return functools.reduce(functools.partial(joined, there[0]), copy.deepcopy(list(some)))
+    join = functools.partial(partitions.joined, there[0])
+    return functools.reduce(join, copy.deepcopy(list(some)))
 
 
-KEPT_NUMBERS = 1 << 20  # an answer has at most so many numbers (8 MB): it is sent
 FAN = 8  # sums of so many tasks are added up by one more task
 ASKED_EVERY = 5.0  # seconds after which a cluster that is silent is asked whether it has workers
 NO_WORKERS = 60.0  # seconds without any worker after which a cluster is given up
@@ -117,13 +106,13 @@ NO_WORKERS = 60.0  # seconds without any worker after which a cluster is given u
 class DaskEngine(Engine):
     """Partitions that a cluster holds; `numbers` are those of the rows, once they are known."""
 
-    kept_numbers = KEPT_NUMBERS
+    kept_numbers = 1 << 20  # an answer has at most so many numbers (8 MB): it is sent
+    numbers: int | None = None
 
+    # Any: dask's own types fit no use of a client
     def __init__(self, client: Any, parts: Sequence[Future], close: Callable[[], object]):
-        # Any: dask's own types fit no use of a client
         self.client, self._parts, self._close = client, list(parts), close
         self.count = len(parts)
-        self.numbers: int | None = None
 
     def close(self) -> None:
         self._parts = []
@@ -136,10 +125,8 @@ class DaskEngine(Engine):
             # Workers find it there; the scheduler can make it again if one dies.
             there = self._submit("aucert-task", None, same, task, key)
             last = asked = [
-                self._submit(
-                    name, address, run_here, there, places, *(self._parts[k] for k in places)
-                )
-                for places, address in self._stretches()
+                self._submit(name, at, run_here, there, places, *(self._parts[k] for k in places))
+                for places, at in self._stretches()
             ]
             while len(last) > FAN:
                 some = [last[k : k + FAN] for k in range(0, len(last), FAN)]
@@ -153,8 +140,8 @@ class DaskEngine(Engine):
             return raised([sums_here((task, key), *found)])[0]
 
     def telling(self, callback: Callable[[Any], object] | None) -> Callable[[Any], None]:
-        """Return a callback that tells the cluster each step, as events "aucert", and then
-        `callback`: `client.subscribe_topic("aucert", print)` shows them."""
+        """Return a callback that also tells the cluster each step, as events "aucert":
+        `client.subscribe_topic("aucert", print)` shows them."""
 
         def publish(step: Any) -> None:
             seen = {"step": step.n_iter, "primal": step.primal, "dual": step.dual}
@@ -171,7 +158,7 @@ class DaskEngine(Engine):
         return self.client.submit(work, *words, key=f"{name}-{uuid.uuid4().hex}", **at)
 
     def _threads(self) -> dict[str, int]:
-        """Return how many threads each worker has, by its address."""
+        """Return the threads of each worker, by its address."""
         if self.client.scheduler is None:  # the client knows it
             raise OSError("no scheduler")
         return dict(self.client.nthreads())
@@ -180,8 +167,7 @@ class DaskEngine(Engine):
         """Return which partitions go together, in order: those that one worker holds."""
         threads, who = self._threads(), self.client.who_has(self._parts)
         many = max(1, sum(threads.values()))
-        # 4: tasks of a pass for each thread of the workers, at most
-        # 64: about so many tasks are enough for a pass, and more threads get one each
+        # 4: most tasks of a pass for each thread; 64: about enough for a pass, or one a thread
         each = max(1, min(4, 64 // many))
         if self.numbers is not None:
             # 1 << 25: numbers of the rows for which a task more pays: a tenth of a second
@@ -203,11 +189,9 @@ class DaskEngine(Engine):
         """Wait for results; a cluster whose workers are all gone is not waited for."""
         last = time.monotonic()
         while True:
-            try:
+            with suppress(TimeoutError):
                 wait(futures, timeout=ASKED_EVERY)
                 return
-            except TimeoutError:
-                pass
             if self._threads():
                 last = time.monotonic()
             elif time.monotonic() - last > NO_WORKERS:
@@ -260,7 +244,6 @@ def dask_rows(
 
 
 def _kinds(client: Any, labels: list[Future]) -> np.ndarray:
-    """Return the distinct labels of all blocks."""
     with one_sentence():
         asked = [client.submit(_distinct, y, k) for k, y in enumerate(labels)]
         found = raised(client.gather(asked))
@@ -313,7 +296,6 @@ def _column(y: Any, X: Any, count: int, name: str) -> list[Any]:
 
 @refusals_returned
 def _distinct(y: Any, index: int) -> np.ndarray:
-    """Return the distinct labels of a block."""
     labels = check_labels(y, f"y of partition {index}")
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         row = int(np.argmin(np.isfinite(labels)))

@@ -14,18 +14,9 @@ import numpy as np
 from ..errors import InputError, NoPairError
 from ..sums.tree import NO_PAIR, Arrangement, partners
 from ..tools.arrays import check_one_type
+from . import partitions
 from .blocks import Block, Drawn, added_up
-from .partitions import (
-    Engine,
-    Facts,
-    PartitionedRows,
-    Source,
-    assembled,
-    facts_of,
-    hashed_names,
-    hashed_numbers,
-    rows_taken,
-)
+from .partitions import Engine, Facts, PartitionedRows, Source, facts_of, hashed_names
 
 
 class Whole(NamedTuple):
@@ -46,12 +37,8 @@ def whole_partition(blocks: Iterable[Any]) -> Whole | None:
     if not kept:
         return None
     weight = [np.ones(b.key.size) if b.weight is None else b.weight for b in kept]
-    return Whole(
-        [block.columns for block in kept],
-        np.concatenate([block.group for block in kept]),
-        np.concatenate([block.key for block in kept]),
-        np.concatenate(weight),
-    )
+    labels = [block.group for block in kept], [block.key for block in kept], weight
+    return Whole([block.columns for block in kept], *map(np.concatenate, labels))
 
 
 @dataclass(eq=False)
@@ -70,7 +57,7 @@ class OrderCounts:
 
 
 def counted_pairs(group: np.ndarray, key: np.ndarray, weight: np.ndarray) -> tuple[int, int]:
-    """Return what all pairs weigh, and their number."""
+    """Return what all pairs weigh together, and their number."""
     if not (weight == np.floor(weight)).all():
         raise InputError("row weights of ordered pairs in partitions must be whole numbers")
     codes, ranks = (np.unique(one, return_inverse=True)[1] for one in (group, key))
@@ -105,12 +92,12 @@ def grouped_facts(blocks: Iterator[Any], index: int) -> tuple[Facts, OrderCounts
         raise InputError(
             f"the key of row {row} of partition {index} is {whole.key[row]}: keys are finite"
         )
-    counts = counted_pairs(whole.group, whole.key, whole.weight)
+    mass, count = counted_pairs(whole.group, whole.key, whole.weight)
     names = {index: np.unique(whole.group)}
-    return facts, OrderCounts(*counts, names, np.unique(whole.key)[:3])
+    return facts, OrderCounts(mass, count, names, np.unique(whole.key)[:3])
 
 
-SORT = "sort the rows by their group and cut them between groups"  # what is advised
+SORT = "sort the rows by their group and cut them between groups"
 
 
 class GroupedRows(PartitionedRows):
@@ -179,13 +166,7 @@ class GroupedRows(PartitionedRows):
         return facts
 
     def as_classes(self) -> Any:
-        """Return rows of two classes: those of the larger key are the positive ones.
-
-        Raises
-        ------
-        InputError
-            If there are not two kinds of keys.
-        """
+        """Return rows of two classes: those of the larger of two keys are the positive ones."""
         if self.order.keys.size != 2:
             found = "more" if self.order.keys.size > 2 else "one"
             raise InputError(f"a classifier needs two kinds of labels, not {found}: use solve")
@@ -199,7 +180,12 @@ class GroupedRows(PartitionedRows):
 
     def folds(self, count: int, seed: int) -> Iterator[tuple[Self, Self]]:
         """Yield the rows without each fold, and that fold; the groups' names say which."""
-        every: Any = self.total(partial(group_hashes, seed), np.union1d)
+
+        def hashes(blocks: Iterator[Any], index: int) -> np.ndarray:
+            kept = [hashed_names(np.unique(b.group), seed) for b in blocks if b.key.size]
+            return np.unique(np.concatenate([np.zeros(0, np.uint64), *kept]))
+
+        every: Any = self.total(hashes, np.union1d)
         if every.size < count:
             raise InputError(
                 f"cv = {count}, but there are {every.size} queries: use at most {every.size} folds"
@@ -208,46 +194,35 @@ class GroupedRows(PartitionedRows):
         for fold in range(count):
             yield self._split(partial(groups_of_fold, starts, fold, seed))
 
-    def drawn_groups(self, size: int) -> Drawn:
-        """Return about `size` rows: whole groups where there are many."""
-        # 200: groups from which a sample consists of whole groups
-        return self._taken_groups(min(1.0, size / self.n), self.groups >= 200)
-
     def all_rows(self) -> Drawn:
         """Return all rows, in the order of the partitions."""
-        return self._taken_groups(1.0, True)
+        return self.drawn_groups(self.n)
 
-    def _taken_groups(self, share: float, whole: bool) -> Drawn:
-        """Return a share of the groups, the same ones however rows are cut; or of the rows."""
-        steps = 1 << 30  # a share is one of so many steps
-        most = int(share * steps)
+    def drawn_groups(self, size: int) -> Drawn:
+        """Return about `size` rows, the same ones however they are cut: whole groups of many."""
+        steps, share = 1 << 30, min(1.0, size / self.n)  # a share is one of so many steps
+        most, whole = int(share * steps), self.groups >= 200  # of fewer groups, rows are drawn
 
         def places(block: Block, seen: np.ndarray, index: int) -> np.ndarray:
             group = np.asarray(block.group)
             if share >= 1:
                 return np.arange(group.size)
             if not whole:
-                place = int(seen.sum())
-                return np.flatnonzero(hashed_numbers(index, place, group.size, 0, steps) < most)
+                numbers = partitions.hashed_numbers(index, int(seen.sum()), group.size, 0, steps)
+                return np.flatnonzero(numbers < most)
             names, at = np.unique(group, return_inverse=True)
             return np.flatnonzero((hashed_names(names, 0) % np.uint64(steps) < most)[at])
 
-        parts = self.total(partial(rows_taken, places), add)
+        parts = self.total(partial(partitions.rows_taken, places), add)
         if not parts:
             none: Any = np.zeros(0)
             return Drawn(np.zeros((0, self.dim)), none, None, none, none)
-        return assembled(parts)
+        return partitions.assembled(parts)
 
     def drawn(self, share_neg: float, share_pos: float) -> NoReturn:
         raise InputError("rows with groups have no class: drawn pairs are for two classes")
 
     named = cast(Any, drawn)
-
-
-def group_hashes(seed: int, blocks: Iterator[Any], index: int) -> np.ndarray:
-    """Return the hashes of the groups of one partition, ascending."""
-    kept = [hashed_names(np.unique(block.group), seed) for block in blocks if block.key.size]
-    return np.unique(np.concatenate([np.zeros(0, np.uint64), *kept]))
 
 
 def groups_of_fold(

@@ -49,7 +49,6 @@ Source = Sequence[Partition | tuple[Any, ...]]  # Partitions, each as such or as
 
 
 def block_rows(dim: int) -> int:
-    """Return how many rows of `dim` columns a block has."""
     return max(256, BLOCK_NUMBERS // max(dim, 1))
 
 
@@ -356,7 +355,7 @@ def by_class(
     seen: np.ndarray, index: int,
 ) -> np.ndarray:  # fmt: skip
     """Return rows by their numbers within their class: `taken(side, seen, more)` says which of a
-    class's next `more` rows, of `seen` before, `before` the partition among them."""
+    class's next `more` rows after `seen`."""
     found = []
     for side, first in enumerate((before[index] + seen).tolist()):
         own = np.flatnonzero(block.positive == bool(side))

@@ -64,7 +64,7 @@ def test_dataframes_and_their_names(kept: bool, monkeypatch: pytest.MonkeyPatch)
     from aucert.exact.spaces import dask_rows as dask_engine
 
     if not kept:
-        monkeypatch.setattr(dask_engine, "KEPT_NUMBERS", 0)
+        monkeypatch.setattr(dask_engine.DaskEngine, "kept_numbers", 0)
     table = dd.from_pandas(frame(), npartitions=4)
     model = ROCSVM(0.1, tol=1e-4).fit(table[["a", "b", "c"]], table["y"])
     held = ROCSVM(0.1, tol=1e-6).fit(frame()[["a", "b", "c"]], frame()["y"])
