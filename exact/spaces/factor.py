@@ -10,14 +10,13 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
 import scipy.linalg
 
 from ..errors import InputError, TooLargeError
-from ..tools.rounding import gamma
 from .gram import Gram
 from .kernels import Kernel
 from .rows import Rows, Space
@@ -37,7 +36,6 @@ class GramFactor:
     pivots: np.ndarray
     L: np.ndarray
     features: np.ndarray
-    residual: float
 
     def map(self, columns: np.ndarray) -> np.ndarray:
         """Return the features (m, r) of new rows from `columns` (m, r) = k(x, x_p)."""
@@ -60,8 +58,7 @@ def factor_gram(K: np.ndarray, max_rank: int | None = None) -> GramFactor:
     L = np.tril(packed)[:, :rank]
     features = np.empty((K.shape[0], rank))
     features[order] = L
-    residual = _residual(np.diag(K), features, 0.0)
-    return GramFactor(order[:rank], np.ascontiguousarray(L[:rank]), features, residual)
+    return GramFactor(order[:rank], np.ascontiguousarray(L[:rank]), features)
 
 
 def _pivoted(K: np.ndarray, tol: float) -> tuple[np.ndarray, np.ndarray, int]:
@@ -71,22 +68,13 @@ def _pivoted(K: np.ndarray, tol: float) -> tuple[np.ndarray, np.ndarray, int]:
     return packed, order - 1, int(rank)
 
 
-def _residual(diagonal: np.ndarray, features: np.ndarray, noise: float) -> float:
-    """Return an upper bound of the part of any diagonal entry that the features leave out."""
-    squares = np.einsum("ij,ij->i", features, features)
-    slip = gamma(features.shape[1] + 8) * (diagonal + squares) + noise * diagonal
-    return max(float((diagonal - squares + slip).max()), 0.0)
-
-
 def factor_kernel(
     kernel: Kernel, X: Any, max_rank: int | None = None, max_time: float | None = None
 ) -> GramFactor:
     """Return the factor of a kernel on rows, its Gram matrix made a column at a time."""
     n, end = X.shape[0], math.inf if max_time is None else time.monotonic() + max_time
     if n <= DENSE_LIMIT:
-        factor = factor_gram(kernel(X, X), max_rank)
-        more = _residual(kernel.diagonal(X).astype(float), factor.features, 2 * kernel.noise(X))
-        return replace(factor, residual=more)
+        return factor_gram(kernel(X, X), max_rank)
     left = kernel.diagonal(X).astype(float)
     most = max(FEATURE_NUMBERS // n, 1)
     least, cap = RELATIVE_TOL * float(left.max()), min(n, max_rank or n, most)
@@ -121,10 +109,8 @@ def factor_kernel(
             f"this kernel on {n} rows needs more than {most} features, which is the most that fit: "
             "take landmarks (aucert.approx.Nystrom) or a smaller gamma, or set max_time for a bound"
         )
-    at, r = np.array(pivots), len(pivots)
-    features = features[:, :r]
-    residual = _residual(kernel.diagonal(X).astype(float), features, 2 * kernel.noise(X))
-    return GramFactor(at, np.tril(features[at]), features, residual)
+    at, features = np.array(pivots), features[:, : len(pivots)]
+    return GramFactor(at, np.tril(features[at]), features)
 
 
 def _next_pivots(
@@ -149,9 +135,8 @@ def rows_of(
     space: Space, few: bool = False, max_time: float | None = None
 ) -> tuple[Rows, Lift, GramFactor | None]:
     """Return rows with the functions of `space`, the way back, and the factor of a kernel."""
-    rows, gram = space.held, space.gram
+    rows, gram, n = space.held, space.gram, space.n
     if rows is not None:
-        n = rows.n
         if rows.dim <= n:
             return rows, lambda w: w, None
         if not rows.is_sparse:  # rotate the features so that n of them remain
@@ -174,11 +159,9 @@ def rows_of(
         return made, lambda w: rows.pull(found.coefficients(w)), None
     if gram is None:
         raise InputError(f"{type(space).__name__} has neither rows nor a kernel matrix")
-    if gram.K is not None:
-        factor = factor_gram(gram.K)
-    else:
-        most = SQUARE_LIMIT if few and max_time is not None else None  # fewer than all will do
-        factor = factor_kernel(gram.kernel, gram.X, max_rank=most, max_time=max_time)
+    most = SQUARE_LIMIT if few and max_time is not None else None  # fewer than all will do
+    held = gram.K is not None
+    factor = factor_gram(gram.K) if held else factor_kernel(gram.kernel, gram.X, most, max_time)
     return Rows(factor.features, check=False), factor.coefficients, factor
 
 

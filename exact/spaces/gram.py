@@ -41,8 +41,7 @@ def shortfall(A: np.ndarray, shift: float = 0.0) -> float | None:
 
 
 def room(A: np.ndarray) -> float:
-    """Return a margin above the proof's usual loss to rounding: if A minus it has a Cholesky
-    factor, the proof for A usually succeeds."""
+    """Return more than the proof mostly loses: where A minus it has a factor, it succeeds."""
     return 16 * A.shape[0] * UNIT * float(np.abs(A).max())
 
 
@@ -147,9 +146,10 @@ def format_for(n: int, tol: float) -> type[np.floating]:
         return np.float64
     if 4 * numbers <= room:
         return np.float32
-    takes = f"takes {4 * numbers / 1e9:.3g} GB and {room / 1e9:.3g} GB are free for it"
-    advice = "take landmarks (aucert.approx.Nystrom) or fewer rows"
-    raise TooLargeError(f"the kernel matrix of {n} rows {takes}: {advice}")
+    raise TooLargeError(
+        f"the kernel matrix of {n} rows takes {4 * numbers / 1e9:.3g} GB and {room / 1e9:.3g} GB "
+        "are free for it: take landmarks (aucert.approx.Nystrom) or fewer rows"
+    )
 
 
 class Half:
@@ -160,7 +160,6 @@ class Half:
         self.held = list(zip(parts, in_threads(made, parts, n**2 // 2), strict=True))
 
     def product(self, c: np.ndarray) -> np.ndarray:
-        """Return K c (n,), to the precision of the half."""
         c = c.astype(self.held[0][1].dtype)
 
         def work(first: int) -> np.ndarray:
@@ -240,13 +239,12 @@ class Gram(Space):
         if check and top > 0:
             self._make_semidefinite(top)
         squares = np.maximum(self.diagonal(), 0.0) + self.shift
-        self._measure(np.sqrt(squares) * (1.0 + gamma(4)))
+        self._begin(np.sqrt(squares) * (1.0 + gamma(4)))
 
     def _hold(self, matrix: np.ndarray) -> float:
         """Keep the average of a matrix and its transpose, and return its largest entry."""
         if matrix.shape[0] != matrix.shape[1]:
             raise InputError(f"K must be square; its shape is {matrix.shape}")
-        self._begin(matrix.shape[0])
         top = float(np.abs(matrix).max())
         if not top <= LARGEST_REACH**2 or 0 < top < SMALLEST_REACH**2:
             raise InputError("K has values so large, or all so small, that sums fail: scale it")
@@ -258,13 +256,11 @@ class Gram(Space):
         self.K = (matrix + matrix.T) / 2
         return top
 
-    def _begin(self, n: int) -> None:
-        self.n = self.dim = int(n)
+    def _begin(self, lengths: np.ndarray) -> None:
+        self.n = self.dim = lengths.size
+        self.lengths, self.reach = lengths, float(lengths.max())
         self._recent: dict[bytes, np.ndarray] = {}
         self._half: weakref.ref[Half] | None = None
-
-    def _measure(self, lengths: np.ndarray) -> None:
-        self.lengths, self.reach = lengths, float(lengths.max())
 
     @classmethod
     def of_kernel(cls, kernel: Kernel, X: Any, held: bool = True) -> Gram:
@@ -274,10 +270,8 @@ class Gram(Space):
         if held:
             gram._hold(kernel(X, X))
             noise += 2 * UNIT  # the average with the transpose rounds too
-        else:
-            gram._begin(X.shape[0])
         gram.kernel, gram.X, gram.noise = kernel, X, noise
-        gram._measure(lengths_of(kernel, X))
+        gram._begin(lengths_of(kernel, X))
         return gram
 
     def part(self, index: np.ndarray) -> Gram:
@@ -285,8 +279,7 @@ class Gram(Space):
         if self.K is None:
             return Gram.of_kernel(self.kernel, self.X[index], held=False)
         gram = copy.copy(self)
-        gram._begin(index.size)
-        gram._measure(self.lengths[index])
+        gram._begin(self.lengths[index])
         gram.K = self.values(index, index)
         gram.X = None if self.X is None else self.X[index]
         return gram
@@ -296,7 +289,6 @@ class Gram(Space):
         return self
 
     def values(self, rows: np.ndarray | slice, columns: np.ndarray | slice) -> np.ndarray:
-        """Return the values of K at some rows and columns."""
         if self.K is None:
             return self.kernel(self.X[rows], self.X[columns])
         if isinstance(rows, slice) or isinstance(columns, slice):
@@ -313,8 +305,8 @@ class Gram(Space):
         return same
 
     def _make_semidefinite(self, top: float) -> None:
-        """Set the shift for which K + shift I is proved to be semidefinite, perhaps of a K raised
-        in its diagonal, where rounding can hide what it lacks, or in every entry."""
+        """Set the shift, perhaps of a K raised in its diagonal, where rounding can hide what it
+        lacks, or in every entry."""
         if self._is_proved(top):
             return
         least = float(np.linalg.eigvalsh(self.K)[0])
@@ -322,10 +314,10 @@ class Gram(Space):
         given, whole = self.K, bool((self.K == np.floor(self.K)).all())
         rounding = 1.0 if whole else FLOAT32 * top * _is_float32(self.K)
         # 0.125: of the largest entry: a shift beyond it is not rounding, however many rows
-        most, raised = min(self.n * rounding, 0.125 * top), 2 * room(given) - least
+        most, raised = min(len(given) * rounding, 0.125 * top), 2 * room(given) - least
         if raised <= most:
             said = at_most(raised, 3)  # and that is added, so that the words are true
-            self.K = given + float(said) * np.eye(self.n)
+            self.K = given + float(said) * np.eye(len(given))
             kind = "whole numbers" if whole else "float32 numbers"
             self.meaning = f"K + {said} I, as the rounding of {kind} hides so much,"
         # 1e-6: of the largest entry: an eigenvalue nearer zero lacks some diagonal, no constant
@@ -342,7 +334,7 @@ class Gram(Space):
 
     def _is_proved(self, top: float) -> bool:
         """Set a shift for which K + shift I is proved to be semidefinite; return whether one is."""
-        unit, spare = self.n * UNIT * top, room(self.K)
+        unit, spare = len(self.K) * UNIT * top, room(self.K)
         missing = shortfall(self.K, -spare)
         if missing is not None and missing <= spare:
             self.shift = 0.0
@@ -381,16 +373,13 @@ class Gram(Space):
             yield slice(start, min(start + step, self.n))
 
     def scores(self, w: np.ndarray) -> np.ndarray:
-        """Return K w, summed in blocks of columns so that rounding stays small: (n,)."""
         return self._product(w).astype(float) if self.K is None else blocked_product(self.K, w)
 
     def pull(self, c: np.ndarray) -> np.ndarray:
-        """Return c: the coordinates are the coefficients."""
-        return c
+        return c  # the coordinates are the coefficients
 
     def norm2(self, w: np.ndarray) -> float:
-        """Return w'K w, summed in the long format if `precise`: large coefficients cancel."""
-        return max(float(short_sum(w * self._product(w))), 0.0)
+        return max(float(short_sum(w * self._product(w))), 0.0)  # large coefficients cancel
 
     def norm2_error(self, w: np.ndarray) -> float:
         """Return gamma_k |w|'|K| |w|, k the chain of additions, plus the effect of K's error."""
@@ -406,11 +395,9 @@ class Gram(Space):
         return float((w * self.scores(other)).sum())
 
     def score_error(self, w: np.ndarray) -> np.ndarray:
-        """Return gamma_k |K| |w|, k the chain of additions, plus the effect of K's error: (n,)."""
         return self._error(w, UNIT)
 
     def careful_scores(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the scores, long if `precise`, and a bound of their error: (n,) each."""
         return self._product(w), self._error(w, self._unit)
 
     @property
@@ -418,7 +405,7 @@ class Gram(Space):
         return LONG_UNIT if self.precise else UNIT
 
     def _error(self, w: np.ndarray, unit: float) -> np.ndarray:
-        """Return the rounding of sums with this unit, and what K's error does to each score."""
+        """Return gamma_k |K| |w|, k the chain of additions, and what K's error does: (n,)."""
         off = self.noise * mass_of(w, self.lengths) * self.lengths + self.shift * np.abs(w)
         return (self._chain(unit) * self._sizes(w) + off) * (1 + gamma(8))
 
@@ -471,12 +458,12 @@ class Gram(Space):
 
             products += reduce(iadd, in_threads(half, range(PARTS), self.n * self.n // 2))
         elif used.size:
-            columns, few = self.X[used], [w[used] for w in weights]
+            columns = self.X[used]
 
             def work(rows: slice) -> None:
                 block = self.kernel(self.X[rows], columns)
-                for w, product in zip(few, products, strict=True):
-                    blocked_product(block, w, product[rows])
+                for w, product in zip(weights, products, strict=True):
+                    blocked_product(block, w[used], product[rows])
 
             in_threads(work, list(self.blocks()), self.n * used.size)
         if not np.isfinite(products).all():

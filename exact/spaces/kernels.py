@@ -25,16 +25,13 @@ class Kernel(Protocol):
 
     def __call__(self, X: Any, Z: Any) -> np.ndarray:
         """Return the matrix of k(x, z): (n, m)."""
-        ...
 
     def diagonal(self, X: Any) -> np.ndarray:
         """Return k(x, x) for every row: (n,)."""
-        ...
 
     def noise(self, X: Any) -> float:
         """Return a bound of |computed k(x, z) - k(x, z)| / sqrt(k(x, x) k(z, z)) on these rows.
         Between rows of two sets, the larger of their bounds must hold."""
-        ...
 
 
 def check_kernel(kernel: Kernel, X: Any) -> None:
@@ -96,21 +93,14 @@ def check_size(X: Any) -> None:
 
 
 def feature_blocks(X: Any) -> list[slice]:
-    """Return slices that cut the features of `X` (n, d) into blocks."""
-    d = int(X.shape[1])
-    return [slice(start, start + FEATURE_BLOCK) for start in range(0, d, FEATURE_BLOCK)]
+    starts = range(0, int(X.shape[1]), FEATURE_BLOCK)
+    return [slice(start, start + FEATURE_BLOCK) for start in starts]
 
 
 def noise_of_exp(relative: float, absolute: float) -> float:
     """Return a bound in [0, 1] of the error of exp(-y), y >= 0: of its exponent and of exp."""
     moved = relative / (2.718 * (1 - relative)) + absolute
     return min((moved + EXP_UNITS * UNIT) * (1 + gamma(16)) + LEAST_SQUARE, 1.0)
-
-
-def exp_of(gamma: float, distances: np.ndarray) -> np.ndarray:
-    """Return exp(-gamma distances): zero where the product is beyond all floats."""
-    with np.errstate(over="ignore"):
-        return np.exp(-gamma * distances)
 
 
 def float_rows(X: Any) -> Any:
@@ -155,6 +145,10 @@ class Radial:
     def __post_init__(self) -> None:
         object.__setattr__(self, "gamma", check_number("gamma", self.gamma))
 
+    def at(self, distances: np.ndarray) -> np.ndarray:
+        with np.errstate(over="ignore"):  # zero where the product is beyond all floats
+            return np.exp(-self.gamma * distances)
+
     def diagonal(self, X: Any) -> np.ndarray:
         return np.ones(X.shape[0])
 
@@ -164,7 +158,7 @@ class Gaussian(Radial):
     """k(x, z) = exp(-gamma |x - z|^2)."""
 
     def __call__(self, X: Any, Z: Any) -> np.ndarray:
-        return exp_of(self.gamma, squared_distances(X, Z))
+        return self.at(squared_distances(X, Z))
 
     def noise(self, X: Any) -> float:
         """Return a bound of the errors of `squared_distances`, its product with gamma, and exp. By
@@ -192,14 +186,13 @@ def squared_distances(X: Any, Z: Any) -> np.ndarray:
     else:
         middle = Z.mean(axis=0)  # a common offset would lose digits too
         rows, others = X - middle, Z - middle
-    squares = Linear().diagonal(rows), Linear().diagonal(others)
-    found = Linear()(rows, others)
+    found, own, other = Linear()(rows, others), Linear().diagonal(rows), Linear().diagonal(others)
     found *= -2.0
-    found += squares[0][:, None]
-    found += squares[1]
+    found += own[:, None]
+    found += other
     np.maximum(found, 0.0, out=found)
     for i in range(X.shape[0]):
-        close = np.flatnonzero(found[i] < CLOSE * (squares[0][i] + squares[1]))
+        close = np.flatnonzero(found[i] < CLOSE * (own[i] + other))
         if close.size:
             found[i, close] = _by_differences(X[i : i + 1], Z[close])
     return found
@@ -226,13 +219,12 @@ class Laplacian(Radial):
             from scipy.spatial.distance import cdist
 
             parts = (cdist(X[:, k], Z[:, k], "cityblock") for k in feature_blocks(X))
-            return exp_of(self.gamma, reduce(iadd, parts))
+            return self.at(reduce(iadd, parts))
         from sklearn.metrics.pairwise import manhattan_distances
 
-        return exp_of(self.gamma, manhattan_distances(_narrow(X), _narrow(Z)))
+        return self.at(manhattan_distances(_narrow(X), _narrow(Z)))
 
     def noise(self, X: Any) -> float:
-        """Return a bound of the errors of the distances, their product with gamma, and exp."""
         check_size(X)
         k = features_of(X)
         return noise_of_exp(gamma((2 * k if sp.issparse(X) else chain_of(k)) + 6), 0.0)
@@ -246,14 +238,10 @@ def _narrow(X: Any) -> Any:
     return sp.csr_matrix(parts, shape=X.shape)
 
 
-LINEAR = "linear"  # The name of the kernel whose functions are linear in the features.
-
-# Classes that take a gamma or nothing. To add one, write a file and enter it.
+LINEAR = "linear"
 KERNELS: dict[str, Any] = {LINEAR: Linear, "rbf": Gaussian, "laplacian": Laplacian}
-
-# Takes the place of a kernel's name where the data are the kernel matrix itself.
-PRECOMPUTED = "precomputed"
-KERNEL_NAMES = (*KERNELS, PRECOMPUTED)  # what a caller may use
+PRECOMPUTED = "precomputed"  # in place of a kernel's name, where the data are its matrix
+KERNEL_NAMES = (*KERNELS, PRECOMPUTED)
 
 
 def get_kernel(kernel: str | Kernel, gamma: float | None = None, dim: int | None = None) -> Kernel:
