@@ -17,28 +17,11 @@ import scipy.sparse as sp
 
 from ..errors import InputError, TooLargeError, brief
 from ..losses.registry import HINGE, Loss, steepness
-from ..sums.swept import PairSums
-from ..tools.arrays import (
-    as_float64,
-    as_float_scores,
-    check_choice,
-    check_labels,
-    check_scores,
-    in_memory,
-    own,
-    rescale_weights,
-    why_unsorted,
-)
-from ..tools.rounding import (
-    gamma,
-    gamma_sum,
-    remaining_sum,
-    running_sum,
-    short_chain,
-    short_sum,
-    unit_of,
-)
-from .near import Curved, Near, drawn, near_of_classes, near_of_list
+from ..sums.swept import PairSums, SortedRows
+from ..tools import arrays, rounding
+from ..tools.arrays import as_float64, as_float_scores, check_scores, in_memory, own
+from ..tools.rounding import gamma, remaining_sum, running_sum, short_chain, short_sum, unit_of
+from .near import ENOUGH, MARGINS, WIDER, Curved, Near, bend, draw_from_ranges, drawn, near_of_list
 
 LARGEST = 400_000_000  # most pairs to sum one by one: about ten seconds
 LABELS = 1 << 16  # labels that are looked at at a time
@@ -59,17 +42,14 @@ class Labelled(ABC):
 
     @property
     def n(self) -> int:
-        """Number of rows."""
         return int(self.positive.size)
 
     @cached_property
     def n_pos(self) -> int:
-        """Number of positive rows."""
         return int(np.count_nonzero(self.positive))
 
     @property
     def n_neg(self) -> int:
-        """Number of negative rows."""
         return self.n - self.n_pos
 
     @cached_property
@@ -117,25 +97,23 @@ def check_weights(name: str, values: object, n: int | None = None) -> np.ndarray
 
 def split_labels(y: object, positive: object = None) -> tuple[np.ndarray, object, object]:
     """Return the mask of the positive rows, the positive label and the other one."""
-    labels = check_labels(y)
+    labels = arrays.check_labels(y)
     if labels.ndim != 1:
         found = "it is None" if y is None else f"its shape is {labels.shape}"
         raise InputError(f"y must have one label per row; {found}")
     if labels.dtype.kind == "f":
-        rule = "remove the row or set a label"
-        check_rows(np.isfinite(labels), labels, "the label", rule)
+        check_rows(np.isfinite(labels), labels, "the label", "remove the row or set a label")
     try:
         kinds = kinds_of(labels)
     except TypeError:
-        raise InputError(why_unsorted(labels)) from None
+        raise InputError(arrays.why_unsorted(labels)) from None
     if kinds.size != 2:
         shown = ", ".join([repr(kind) for kind in kinds[:6].tolist()] + ["..."] * (kinds.size > 6))
         shown = f": {shown}" if shown else ""
         many = "more than 6" if kinds.size > 6 else kinds.size  # no more are counted
         raise InputError(f"y must have exactly two classes, it has {many}{shown}")
-    if positive is None:
-        chosen = kinds[1]
-    else:
+    chosen = kinds[1]
+    if positive is not None:
         wanted = _plain(positive)  # as numpy compares, 2.0**53 is the label 2**53 + 1
         match = [kind for kind in kinds if _plain(kind) == wanted or str(kind) == str(positive)]
         if not match:
@@ -160,7 +138,6 @@ def kinds_of(labels: np.ndarray) -> np.ndarray:
 
 
 def _plain(label: object) -> object:
-    """Return a label as a plain Python object."""
     return label.item() if isinstance(label, np.generic) else label
 
 
@@ -188,16 +165,15 @@ class AllPairs(Labelled, Curved):
     labels: np.ndarray | None = None
 
     def __post_init__(self) -> None:
-        check_choice("form", self.form, ("auto", "binned"))
-        if self.weight is None:
-            return
-        weight = check_weights("weight", self.weight)
-        object.__setattr__(self, "weight", own(rescale_weights(weight)))
+        arrays.check_choice("form", self.form, ("auto", "binned"))
+        if self.weight is not None:
+            weight = arrays.rescale_weights(check_weights("weight", self.weight))
+            object.__setattr__(self, "weight", own(weight))
 
     def check(self) -> None:
         """Raise `InputError` unless the weights fit the rows and leave both classes some."""
         if self.weight is not None:
-            _ = self.sides
+            _ = self.sides  # which are checked where they are made
 
     def count(self) -> int:
         """Return the number of pairs of positive weight."""
@@ -211,10 +187,9 @@ class AllPairs(Labelled, Curved):
         """The weights of the positive and of the negative rows, not normalised."""
         if self.weight is None:
             return np.ones(self.n_pos), np.ones(self.n_neg)
-        positive = self.positive
-        if self.weight.size != positive.size:
-            raise InputError(f"weight has {self.weight.size} rows, the labels {positive.size}")
-        a, b = self.weight[positive], self.weight[~positive]
+        if self.weight.size != self.n:
+            raise InputError(f"weight has {self.weight.size} rows, the labels {self.n}")
+        a, b = self.weight[self.positive], self.weight[~self.positive]
         if not (a.sum() > 0 and b.sum() > 0):
             raise InputError("each class needs a row of positive weight")
         return a, b
@@ -250,7 +225,47 @@ class AllPairs(Labelled, Curved):
     def near(
         self, loss: Loss, scores: np.ndarray, width: float, size: int, rng: np.random.Generator
     ) -> Near:
-        return near_of_classes(self, loss, scores, width, size, rng)
+        plus, minus = self.places
+        low, high = -np.inf, np.inf  # the margins between which the loss is curved
+        if loss != HINGE:
+            # 20: up to so many times the wanted pairs, all pairs are looked at
+            if plus.size * minus.size <= 20 * size:
+                # Near separation hardly any pair is curved, and draws by weight find none.
+                i, j = np.repeat(plus, minus.size), np.tile(minus, plus.size)
+                c = np.outer(*self.normalised()).ravel()
+                return near_of_list(i, j, c, loss, scores, width, size, rng)
+            curved = np.flatnonzero(bend(loss, MARGINS, width) > 0)
+            if curved.size:
+                ends = np.concatenate([[low], MARGINS, [high]])
+                low, high = ends[curved[0]], ends[curved[-1] + 2]
+            if low == -np.inf and high == np.inf:
+                i, j, share = self.some(size, rng)
+                return i, j, bend(loss, scores[i] - scores[j], width) * share
+        # No margin is larger than the range of the scores, and a window has two sides.
+        top = 2.02 * (float(np.ptp(scores)) + 1.0)
+        enough = min(size, plus.size * minus.size) // ENOUGH
+        order = SortedRows.of(scores, self.positive, top) if loss == HINGE else None
+        mass, rows, others = self.row_mass(), plus, minus
+        if order is None:
+            others = minus[np.argsort(scores[minus], kind="stable")]
+        while True:
+            if order is not None:
+                rows, others, first, counts = order.windows(width)
+            else:
+                if loss == HINGE:
+                    low, high = 1.0 - width / 2, 1.0 + width / 2
+                t, below = scores[plus], scores[others]
+                first = np.searchsorted(below, t - high, side="right")
+                counts = np.maximum(np.searchsorted(below, t - low, side="left") - first, 0)
+            row, place, stands = draw_from_ranges(counts, size, rng)
+            i, j = rows[row], others[first[row] + place]
+            share = mass[i] * mass[j] * stands * (plus.size / rows.size)
+            if i.size >= enough or width >= top or loss != HINGE:
+                break
+            width = min(WIDER * width, top)
+        # Inside the window the slope of a kinked loss is a ramp of steepness 1 / width.
+        curvature = 1 / width if loss == HINGE else bend(loss, scores[i] - scores[j], width)
+        return i, j, share * curvature
 
     def some(self, size: int, rng: np.random.Generator) -> Near:
         i, j = (
@@ -343,8 +358,8 @@ def deficiency(
     flow of mass M has marginals u' <= u, v' <= v, so that eta = |u' - u|_1 + |v' - v|_1."""
     mass = float(u.sum(dtype=np.longdouble)) + float(v.sum(dtype=np.longdouble))
     flow = largest_flow(u, v, a, b)
-    rounding = (4 * gamma_sum(u.size + v.size) + gamma(16)) * mass
-    return flow, max(mass - 2 * flow, 0.0), rounding
+    slip = (4 * rounding.gamma_sum(u.size + v.size) + gamma(16)) * mass
+    return flow, max(mass - 2 * flow, 0.0), slip
 
 
 @dataclass(frozen=True, eq=False)
@@ -378,10 +393,9 @@ class PairList(Labelled, Curved):
             raise InputError(f"{i.size} pairs, but weights of shape {weight.shape}")
         if not np.isfinite(weight).all() or (weight < 0).any() or not weight.max() > 0:
             raise InputError("pair weights must be finite, >= 0 and not all zero")
-        weight = rescale_weights(weight)
-        object.__setattr__(self, "i", own(i))
-        object.__setattr__(self, "j", own(j))
-        object.__setattr__(self, "weight", weight / weight.sum())
+        weight = arrays.rescale_weights(weight)
+        for name, held in (("i", own(i)), ("j", own(j)), ("weight", weight / weight.sum())):
+            object.__setattr__(self, name, held)
 
     @property
     def c(self) -> np.ndarray:
@@ -395,10 +409,9 @@ class PairList(Labelled, Curved):
 
     def check(self) -> None:
         """Raise `InputError` unless every i is a positive row and every j a negative one."""
-        positive, top = self.positive, self.n
-        if min(self.i.min(), self.j.min()) < 0 or max(self.i.max(), self.j.max()) >= top:
-            raise InputError(f"the pair list names rows outside 0 .. {top - 1}")
-        bad = np.flatnonzero(~positive[self.i] | positive[self.j])
+        if min(self.i.min(), self.j.min()) < 0 or max(self.i.max(), self.j.max()) >= self.n:
+            raise InputError(f"the pair list names rows outside 0 .. {self.n - 1}")
+        bad = np.flatnonzero(~self.positive[self.i] | self.positive[self.j])
         if bad.size:
             k = int(bad[0])
             raise InputError(
@@ -418,11 +431,6 @@ class PairList(Labelled, Curved):
     def margins(self, scores: np.ndarray) -> np.ndarray:
         """Return s_i - s_j for every listed pair: (m,)."""
         return scores[self.i] - scores[self.j]
-
-    def near(
-        self, loss: Loss, scores: np.ndarray, width: float, size: int, rng: np.random.Generator
-    ) -> Near:
-        return near_of_list(self.i, self.j, self.c, loss, scores, width, size, rng)
 
     def some(self, size: int, rng: np.random.Generator) -> Near:
         return self.i, self.j, self.c
@@ -446,15 +454,11 @@ class PairList(Labelled, Curved):
 
     def marginals(self, alpha: np.ndarray) -> np.ndarray:
         """Return the signed marginals of `alpha` (m,): (n,)."""
-        n = self.n
-        mass = self.c * alpha.astype(float)
-        plus = np.bincount(self.i, weights=mass, minlength=n)
-        return plus - np.bincount(self.j, weights=mass, minlength=n)
+        mass, n = self.c * alpha.astype(float), self.n
+        return np.bincount(self.i, mass, minlength=n) - np.bincount(self.j, mass, minlength=n)
 
     def incidence(self) -> sp.csr_matrix:
         """Return A (m, n) with +1 at (k, i_k) and -1 at (k, j_k). [Nonlinear, Algorithm 2]"""
-        m, n = self.i.size, self.n
-        rows = np.repeat(np.arange(m), 2)
-        columns = np.stack([self.i, self.j], axis=1).ravel()
-        signs = np.tile([1.0, -1.0], m)
-        return sp.csr_matrix((signs, (rows, columns)), shape=(m, n))
+        m, columns = self.i.size, np.stack([self.i, self.j], axis=1).ravel()
+        rows, signs = np.repeat(np.arange(m), 2), np.tile([1.0, -1.0], m)
+        return sp.csr_matrix((signs, (rows, columns)), shape=(m, self.n))

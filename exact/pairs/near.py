@@ -20,9 +20,8 @@ import scipy.sparse as sp
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from ..errors import InputError
-from ..losses.registry import HINGE, Loss, kinked
+from ..losses.registry import Loss, kinked
 from ..spaces.rows import Rows, in_threads
-from ..sums.swept import SortedRows
 
 PROBE = 1e-6  # distance of margins over which loss'' is taken: near separation z is so small
 GRID = np.geomspace(1e-3, 500, 40)  # distances from the margin of one, either side
@@ -37,11 +36,11 @@ Near = tuple[np.ndarray, np.ndarray, np.ndarray]
 class Curved(ABC):
     """Pairs of which some can be drawn where a loss is curved."""
 
-    @abstractmethod
     def near(
         self, loss: Loss, scores: np.ndarray, width: float, size: int, rng: np.random.Generator
     ) -> Near:
         """Return about `size` pairs where the loss, smoothed over `width`, is curved."""
+        return near_of_list(*self.some(size, rng), loss, scores, width, size, rng)
 
     @abstractmethod
     def some(self, size: int, rng: np.random.Generator) -> Near:
@@ -74,56 +73,11 @@ def draw_from_ranges(
     return row, picks - (ends[row] - counts[row]), share
 
 
-def near_of_classes(
-    pairs: Any, loss: Loss, scores: np.ndarray, width: float, size: int, rng: np.random.Generator
-) -> Near:
-    """Draw from all pairs of two classes (`AllPairs`)."""
-    plus, minus = pairs.places
-    # 20: up to so many times the wanted pairs, all pairs are looked at
-    if loss != HINGE and plus.size * minus.size <= 20 * size:
-        # Near separation hardly any pair is curved, and draws by weight find none.
-        i, j = np.repeat(plus, minus.size), np.tile(minus, plus.size)
-        c = np.outer(*pairs.normalised()).ravel()
-        return near_of_list(i, j, c, loss, scores, width, size, rng)
-    low, high = -np.inf, np.inf  # the margins between which the loss is curved
-    if loss != HINGE:
-        curved = np.flatnonzero(bend(loss, MARGINS, width) > 0)
-        ends = np.concatenate([[low], MARGINS[:-1]]), np.append(MARGINS[1:], high)
-        low, high = (ends[0][curved[0]], ends[1][curved[-1]]) if curved.size else (low, high)
-        if low == -np.inf and high == np.inf:
-            i, j, share = pairs.some(size, rng)
-            return i, j, bend(loss, scores[i] - scores[j], width) * share
-    # No margin is larger than the range of the scores, and a window has two sides.
-    top = 2.02 * (float(np.ptp(scores)) + 1.0)
-    enough = min(size, plus.size * minus.size) // ENOUGH
-    order = SortedRows.of(scores, pairs.positive, top) if loss == HINGE else None
-    mass = pairs.row_mass()
-    rows, others = plus, minus[np.argsort(scores[minus], kind="stable")] if order is None else minus
-    while True:
-        if order is not None:
-            rows, others, first, counts = order.windows(width)
-        else:
-            if loss == HINGE:
-                low, high = 1.0 - width / 2, 1.0 + width / 2
-            t, below = scores[plus], scores[others]
-            first = np.searchsorted(below, t - high, side="right")
-            counts = np.maximum(np.searchsorted(below, t - low, side="left") - first, 0)
-        row, place, stands = draw_from_ranges(counts, size, rng)
-        i, j = rows[row], others[first[row] + place]
-        share = mass[i] * mass[j] * stands * (plus.size / rows.size)
-        if i.size >= enough or width >= top or loss != HINGE:
-            break
-        width = min(WIDER * width, top)
-    # Inside the window the slope of a kinked loss is a ramp of steepness 1 / width.
-    curvature = 1 / width if loss == HINGE else bend(loss, scores[i] - scores[j], width)
-    return i, j, share * curvature
-
-
 def near_of_list(
     i: np.ndarray, j: np.ndarray, c: np.ndarray, loss: Loss, scores: np.ndarray, width: float,
     size: int, rng: np.random.Generator,
 ) -> Near:  # fmt: skip
-    """Draw from listed or drawn pairs, all of them where the curved ones are few."""
+    """Draw from listed pairs where the loss is curved, all of these where they are few."""
     t = scores[i] - scores[j]
     while True:
         curvature = bend(loss, t, width)
@@ -132,9 +86,8 @@ def near_of_list(
         if inside.size >= min(size, i.size) // ENOUGH or max(width, PROBE) >= 4.0:
             break
         width = WIDER * max(width, PROBE)
-    stands = 1.0
+    stands = max(inside.size / size, 1.0)
     if inside.size > size:
-        stands = inside.size / size
         inside = inside[even_picks(inside.size, size, rng)]
     return i[inside], j[inside], (curvature * c)[inside] * stands
 
@@ -158,12 +111,8 @@ class PairGraph:
 
     def times(self, X: Any) -> Any:
         """Return L X for X of n rows: an array (n,) or (n, d), or a sparse matrix."""
-        if sp.issparse(X):
-            return sp.diags(self.degree) @ X - self.down @ X - self.up @ X
-        out = (self.degree * X.T).T
-        out -= self.down @ X
-        out -= self.up @ X
-        return out
+        own = sp.diags(self.degree) @ X if sp.issparse(X) else (self.degree * X.T).T
+        return own - self.down @ X - self.up @ X
 
 
 def differences_gram(space: Rows, i: np.ndarray, j: np.ndarray, share: np.ndarray) -> np.ndarray:
@@ -183,7 +132,7 @@ def differences_gram(space: Rows, i: np.ndarray, j: np.ndarray, share: np.ndarra
         D *= root
         return D.T @ D
     D = D.multiply(root).tocsr()
-    return np.asarray((D.T @ D).todense())
+    return (D.T @ D).toarray()
 
 
 def _dense_gram(X: np.ndarray, i: np.ndarray, j: np.ndarray, root: np.ndarray) -> np.ndarray:

@@ -39,7 +39,7 @@ from ..sums.tree import (
 from ..tools.arrays import as_float64, as_float_scores, check_choice, check_labels, check_scores
 from ..tools.rounding import UNIT, above, gamma, running_sum
 from .all_pairs import BLOCK, PairBlock, check_rows, check_weights, one_by_one
-from .near import Curved, Near, near_of_list
+from .near import Curved, Near
 
 BITS = 52  # of the whole numbers that hold row weights: floats are exact below 2^53
 LISTED = 2_000_000  # pairs up to which they are written out as a list
@@ -415,8 +415,3 @@ class OrderedPairs(Curved):
     def some(self, size: int, rng: np.random.Generator) -> Near:
         found = self.listed(size)
         return (*self.draw(size, rng), np.full(size, 1 / size)) if found is None else found
-
-    def near(
-        self, loss: Loss, scores: np.ndarray, width: float, size: int, rng: np.random.Generator
-    ) -> Near:
-        return near_of_list(*self.some(size, rng), loss, scores, width, size, rng)
