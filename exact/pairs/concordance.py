@@ -13,7 +13,7 @@ from ..sums.tree import placements
 from ..tools.arrays import as_float64, check_choice, check_number, check_scores
 from .all_pairs import AllPairs
 from .auc import auc
-from .kinds import as_survival, group_auc_pairs, survival_pairs, uno_pairs
+from .kinds import Train, as_survival, group_auc_pairs, survival_pairs, uno_pairs
 from .ordered_pairs import OrderedPairs
 
 
@@ -34,14 +34,13 @@ class Estimate:
 
     @property
     def standard_error(self) -> float:
-        """The square root of the estimated variance."""
         return float(np.linalg.norm(self.influence))
 
     def interval(self, level: float = 0.95, logit: bool = False) -> tuple[float, float]:
         """Return the confidence interval of the normal approximation, within [0, 1].
 
-        It is one point, and shows nothing of other rows, where the standard error is zero: where
-        the scores part the classes, say, or are all equal.
+        Where the standard error is zero, as where scores part the classes or are all equal, it is
+        one point, which shows nothing of other rows.
 
         Parameters
         ----------
@@ -64,13 +63,11 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The difference of two statistics of the same rows.
+    """The difference of two statistics of the same rows, the first less the second.
 
     Attributes
     ----------
-    difference : float
-        The first less the second.
-    standard_error : float
+    difference, standard_error : float
     z : float
         Difference over standard error; 0 where both are zero, NaN where only the latter is: an
         estimated variance of zero says nothing about other rows.
@@ -131,15 +128,12 @@ def delong(scores: object, positive: object) -> Estimate:
     negative j, the variance is S+ / n+ + S- / n-, the sample variances of the V over the rows of
     each class.
 
+    The `influence` is (V - AUC) / sqrt(m (m - 1)) for the rows of a class of m.
+
     Parameters
     ----------
     scores : array (n,)
     positive : bool array (n,)
-
-    Returns
-    -------
-    Estimate
-        Its `influence` is (V - AUC) / sqrt(m (m - 1)) for the rows of a class of m.
 
     Raises
     ------
@@ -150,13 +144,12 @@ def delong(scores: object, positive: object) -> Estimate:
     if mask.dtype != bool or mask.ndim != 1:
         raise InputError("positive must be a boolean array, True on the positive rows")
     check_scores(values, mask)
-    n_pos = int(mask.sum())
-    n_neg = mask.size - n_pos
+    order = np.argsort(values, kind="stable")
+    plus, minus = order[mask[order]], order[~mask[order]]
+    n_pos, n_neg = plus.size, minus.size
     if min(n_pos, n_neg) < 2:
         raise InputError("DeLong's variance needs at least two rows of each class")
     doubled = np.empty(mask.size, dtype=np.int64)  # twice the partners in the right order
-    plus, minus = np.flatnonzero(mask), np.flatnonzero(~mask)
-    plus, minus = (rows[np.argsort(values[rows], kind="stable")] for rows in (plus, minus))
     high, low = values[plus], values[minus]
     doubled[plus] = np.searchsorted(low, high, "left") + np.searchsorted(low, high, "right")
     doubled[minus] = 2 * n_pos - np.searchsorted(high, low, "left")
@@ -222,8 +215,7 @@ def concordance(
     tolerance = check_number("tied_tol", tied_tol, closed="low")
     if pairs.gain is not None:
         raise InputError("the concordance counts pairs: leave the gain out")
-    at, weights = pairs.arrangement, pairs.weights
-    terms = list(weights.terms)
+    at, weights, terms = pairs.arrangement, pairs.weights, list(pairs.weights.terms)
     ranked, factor = values[at.order], weights.factor[at.group]
     ordered, exact = np.zeros(pairs.n), 0
     for term in terms:
@@ -232,9 +224,8 @@ def concordance(
         ordered += float(term.coefficient) * factor * (term.a * up + term.b * low) / 2
         exact += term.coefficient * sum((term.a * up).tolist())
     whole = pairs.row_mass()[at.order]  # each pair stands at two rows of its group
-    value = exact / (2 * weights.mass)
-    if weights.shared:
-        value = float(ordered.sum() / whole.sum())
+    shared = weights.shared
+    value = float(ordered.sum() / whole.sum()) if shared else exact / (2 * weights.mass)
     right_of, mass_of = (np.bincount(at.group, weights=part) / 2 for part in (ordered, whole))
     held = mass_of > 0
     if units == "groups":
@@ -244,7 +235,7 @@ def concordance(
         influence = np.sqrt(count / (count - 1)) * (right_of - value * mass_of)[held]
     else:
         own = np.full(held.size, value)
-        if weights.shared:  # a group's weight does not vary
+        if shared:  # a group's weight does not vary
             own = np.divide(right_of, mass_of, out=np.zeros(held.size), where=held)
         influence = np.empty(pairs.n)
         influence[at.order] = ordered - own[at.group] * whole
@@ -269,14 +260,13 @@ def right_share(pairs: Any, scores: np.ndarray) -> float:
 def taken_twice(pairs: OrderedPairs, sides: np.ndarray, share: Any = None) -> OrderedPairs:
     """Return the pairs of 2n rows: each row as an upper one only, then as a lower one only."""
     (a, b), none = sides, np.zeros(pairs.n, dtype=np.int64)
-    upper, lower = np.append(a, none), np.append(none, b)
-    group, key = np.tile(pairs.group, 2), np.tile(pairs.key, 2)
-    return OrderedPairs(group, key, upper, lower, share=share, form=pairs.form)
+    twice = np.tile(pairs.group, 2), np.tile(pairs.key, 2), np.append(a, none), np.append(none, b)
+    return OrderedPairs(*twice, share=share, form=pairs.form)
 
 
 def share_between(pairs: OrderedPairs, low: np.ndarray, high: np.ndarray) -> tuple[float, float]:
-    """Return bounds of `right_share` for all scores with low <= scores <= high: each row is taken
-    twice, as an upper row with one score and as a lower row with the other."""
+    """Return bounds of `right_share` for all scores with low <= scores <= high: as an upper row,
+    each row has one score, and as a lower row the other."""
     share = pairs.share
     if share is not None and not isinstance(share, str):
         share = np.tile(share, 2)
@@ -316,13 +306,9 @@ def concordance_index(
 
 
 def uno_concordance(
-    time: object,
-    event: object,
-    scores: object,
-    tau: float | None = None,
-    train: tuple[object, object] | None = None,
+    time: object, event: object, scores: object, tau: float | None = None, train: Train = None,
     tied_tol: float = 1e-8,
-) -> Concordance:
+) -> Concordance:  # fmt: skip
     """Return Uno's C: Harrell's with weights 1 / G(time)^2 that undo censoring.
 
     [Uno, Cai, Pencina, D'Agostino and Wei, Stat. Med. 2011]
@@ -353,12 +339,9 @@ def _of_times(
 ) -> Concordance:
     """Return the concordance, with the number of pairs of equal times."""
     found = concordance(pairs, scores, tied_tol)
-    place = np.unique(times, return_inverse=True)[1]
-    used = np.zeros(times.size, dtype=bool)
-    used[pairs.arrangement.order] = pairs.a > 0
+    place, used = np.unique(times, return_inverse=True)[1], pairs.by_row()[0] > 0
     events, censored = np.bincount(place, weights=used), np.bincount(place, weights=~seen)
-    tied = int((events * censored).sum())
-    return replace(found, tied_time=tied)
+    return replace(found, tied_time=int((events * censored).sum()))
 
 
 def group_auc(

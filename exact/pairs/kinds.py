@@ -26,6 +26,7 @@ from .ordered_pairs import BITS, OrderedPairs
 
 NO_GRADES = "no query has two rows of different grades"
 NO_DEATH = "no row has an event before the time of another one"
+Train = tuple[object, object] | None  # times and events of other rows
 
 
 @contextmanager
@@ -38,7 +39,6 @@ def no_pair_means(reason: str) -> Iterator[None]:
 
 
 def as_grades(grade: object) -> np.ndarray:
-    """Return grades as finite numbers (n,)."""
     grades = as_float64(grade, "grade")
     fine = np.asarray(np.isfinite(grades).reshape(grades.shape[0], -1).all(axis=1))
     check_rows(fine, grades, "the grade", "grades must be finite")
@@ -46,7 +46,6 @@ def as_grades(grade: object) -> np.ndarray:
 
 
 def column_of(values: object, what: str = "groups") -> np.ndarray:
-    """Return one label per row, as they were given: (n,)."""
     labels = check_labels(values)
     if labels.ndim != 1:
         raise InputError(f"{what} must have one label per row, not shape {labels.shape}")
@@ -75,10 +74,7 @@ def survival_key(times: np.ndarray, seen: np.ndarray) -> np.ndarray:
 
 
 def censoring_weights(
-    times: np.ndarray,
-    seen: np.ndarray,
-    tau: float | None = None,
-    train: tuple[object, object] | None = None,
+    times: np.ndarray, seen: np.ndarray, tau: float | None = None, train: Train = None
 ) -> np.ndarray:
     """Return event / G(time)^2, zero from `tau` on, in whole multiples of one unit: (n,). An event
     beyond the last time of `train`, where G is not known, is refused."""
@@ -100,7 +96,7 @@ def censoring_weights(
     at = np.searchsorted(kinds, times, side="right")
     G = np.append(1.0, np.cumprod(1.0 - ratio))[at]  # the Kaplan-Meier estimate
     if (G[chosen] <= 0).any():
-        row = int(np.flatnonzero(chosen & (G <= 0))[0])
+        row = int(np.argmax(chosen & (G <= 0)))
         raise InputError(f"no row is uncensored beyond time {times[row]}: choose a smaller tau")
     weight = np.where(chosen, 1.0 / np.where(chosen, G, 1.0) ** 2, 0.0)
     top = float(weight.max())
@@ -157,7 +153,7 @@ def survival_pairs(time: object, event: object) -> OrderedPairs:
     [Harrell, Califf, Pryor, Lee and Rosati, "Evaluating the yield of medical tests", JAMA 1982]
 
     A row whose event was seen at `time` is above the rows of a later time and above those censored
-    at the same time; two events at one time are not pair. A larger score means a higher risk.
+    at the same time; two events at one time are no pair. A larger score means a higher risk.
 
     Parameters
     ----------
@@ -177,10 +173,7 @@ def survival_pairs(time: object, event: object) -> OrderedPairs:
 
 
 def uno_pairs(
-    time: object,
-    event: object,
-    tau: float | None = None,
-    train: tuple[object, object] | None = None,
+    time: object, event: object, tau: float | None = None, train: Train = None
 ) -> OrderedPairs:
     """Return the comparable pairs with Uno's weights: 1 / G(time)^2 of the upper row.
 
@@ -234,8 +227,7 @@ def cross_group_pairs(
     InputError
         If the lengths differ, or a side has no row.
     """
-    mask, _, _ = split_labels(y, positive)
-    groups = column_of(member)
+    mask, groups = split_labels(y, positive)[0], column_of(member)
     if groups.shape != mask.shape:
         raise InputError(f"{mask.size} labels, but groups of shape {groups.shape}")
     upper, lower = mask & (groups == above), ~mask & (groups == below)
@@ -263,11 +255,10 @@ def group_auc_pairs(group: object, y: object, share: object = "equal") -> Ordere
     InputError
         If a share is negative or not finite, or no group has both classes.
     """
-    mask, _, _ = split_labels(y)
-    groups = column_of(group)
+    mask, groups = split_labels(y)[0], column_of(group)
     if isinstance(share, str) and share == "rows":
-        inverse = np.unique(groups, return_inverse=True)[1]
-        share = np.bincount(inverse)[inverse].astype(float)
+        codes = np.unique(groups, return_inverse=True)[1]
+        share = np.bincount(codes)[codes].astype(float)
     with no_pair_means("no group has rows of both classes"):
         return OrderedPairs(groups, mask.astype(float), share=share)  # type: ignore[arg-type]
 
@@ -299,15 +290,12 @@ def ordered_pairs_of(
 
 def pairs_of_members(pairs: AllPairs | OrderedPairs, member: np.ndarray) -> list[OrderedPairs]:
     """Return the pairs within each group, in the order of the groups' names."""
-    found: list[OrderedPairs] = []
-    whole = None
+    found, whole = [], None
     for name in np.unique(member):
         try:
             whole = pairs_within(pairs, member) if whole is None else whole
-            sides = whole.by_row() * (member == name)
-            found.append(
-                OrderedPairs(whole.group, whole.key, *sides, gain=whole.gain, form=whole.form)
-            )
+            (a, b), gain = whole.by_row() * (member == name), whole.gain
+            found.append(OrderedPairs(whole.group, whole.key, a, b, gain, form=whole.form))
         except NoPairError:
             raise NoPairError(
                 f"worst_of: no two rows of group {name.item()!r} make a pair, so that it has no "
@@ -324,8 +312,7 @@ def pairs_within(pairs: AllPairs | OrderedPairs, member: np.ndarray) -> OrderedP
     if isinstance(pairs, OrderedPairs):
         both = np.stack([np.asarray(pairs.group, dtype=np.int64), codes])
         group = np.unique(both, axis=1, return_inverse=True)[1].ravel()
-        sides, gain = (pairs.upper, pairs.lower), pairs.gain
-        return OrderedPairs(group, pairs.key, *sides, gain=gain, form=pairs.form)
-    positive = pairs.positive
-    weight = np.ones(pairs.n) if pairs.weight is None else pairs.weight
+        a, b, gain = pairs.upper, pairs.lower, pairs.gain
+        return OrderedPairs(group, pairs.key, a, b, gain, form=pairs.form)
+    positive, weight = pairs.positive, 1.0 if pairs.weight is None else pairs.weight
     return OrderedPairs(codes, positive, weight * positive, weight * ~positive)

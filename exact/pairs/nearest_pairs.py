@@ -20,7 +20,6 @@ from ..tools.arrays import check_choice
 from .all_pairs import PairList
 
 _BLOCK_BYTES = 32 * 2**20  # of the distances that are held at a time
-
 RULES = ("anchor", "union")
 FILTERS = ("none", "E", "A")
 
@@ -63,17 +62,15 @@ def _nearest(
     rows: np.ndarray, anchors: np.ndarray, others: np.ndarray, k: int, skip_self: bool = False
 ) -> np.ndarray:
     """Return the k of `others` nearest to each anchor, by distance, then row number."""
-    keep = min(k, others.size - int(skip_self))
-    found = np.empty((anchors.size, keep), dtype=np.intp)
+    found, keep = [], min(k, others.size - int(skip_self))
     step = max(1, _BLOCK_BYTES // (8 * others.size))
     for start in range(0, anchors.size, step):
         block = anchors[start : start + step]
         distance = cdist(rows[block], rows[others])
         if skip_self:
-            distance[block[:, None] == others[None, :]] = np.inf
-        order = np.argsort(distance, axis=1, kind="stable")[:, :keep]
-        found[start : start + step] = others[order]
-    return found
+            distance[block[:, None] == others] = np.inf
+        found.append(others[np.argsort(distance, axis=1, kind="stable")[:, :keep]])
+    return np.concatenate(found)
 
 
 def _merged(i: np.ndarray, j: np.ndarray, positive: np.ndarray) -> PairList:

@@ -27,15 +27,9 @@ import numpy as np
 
 from ..errors import InputError, TooLargeError, brief
 from ..losses.registry import Hinge, Loss, Square, SquaredHinge, loss_slip
+from ..sums import tree
 from ..sums.swept import PairSums
-from ..sums.tree import (
-    Arrangement,
-    PairWeights,
-    ordered_hinge,
-    ordered_quadratic,
-    partners,
-    rows_above,
-)
+from ..sums.tree import Arrangement, PairWeights, partners, rows_above
 from ..tools.arrays import as_float64, as_float_scores, check_choice, check_labels, check_scores
 from ..tools.rounding import UNIT, above, gamma, running_sum
 from .all_pairs import BLOCK, PairBlock, check_rows, check_weights, one_by_one
@@ -58,7 +52,7 @@ def one_a_row(queries: np.ndarray, n: int, name: str = "groups") -> np.ndarray:
 
 
 def as_codes(group: object, n: int) -> np.ndarray:
-    """Return the group of each row as 0, 1, ..., without gaps: (n,)."""
+    """Return the group of each row as 0, 1, ...: (n,)."""
     if group is None:
         return np.zeros(n, dtype=np.int64)
     labels = one_a_row(check_labels(group), n)
@@ -126,20 +120,18 @@ def as_shares(share: object, at: Arrangement) -> np.ndarray:
         return np.ones(at.group_ends.size)
     placed = check_weights("the share", share, at.group.size)[at.order]
     of_group = placed[at.group_ends - 1]
-    if (placed != of_group[at.group]).any():
-        row = int(at.order[np.flatnonzero(placed != of_group[at.group])[0]])
+    other = placed != of_group[at.group]
+    if other.any():
+        row = int(at.order[np.argmax(other)])
         raise InputError(f"the share of row {row} differs from that of other rows of its group")
-    top = float(of_group.max())
-    return of_group if top == 0 else np.ldexp(of_group, -int(np.frexp(top)[1]))
+    return np.ldexp(of_group, -int(np.frexp(of_group.max())[1]))
 
 
 def staircase_flow(levels: list[tuple[np.ndarray, np.ndarray]], cap: float) -> float:
     """Return M, the largest mass of a flow within one cap a pair and the marginals."""
-    best = np.zeros(1)  # the least cut so far, less the chosen u, for K = 0, 1, ...
-    whole = 0.0
+    best, whole = np.zeros(1), 0.0  # the least cut so far, less the chosen u, for K = 0, 1, ...
     for u, v in levels:
-        chosen = np.arange(best.size) * cap
-        ranked = np.sort(v)
+        chosen, ranked = np.arange(best.size) * cap, np.sort(v)
         filled = running_sum(ranked).astype(float)
         full = np.searchsorted(ranked, chosen, side="right")
         best = best + filled[full] + (v.size - full) * chosen
@@ -217,24 +209,21 @@ class OrderedPairs(Curved):
         above, below = rows_above(at, a > 0), partners(at, b > 0)
         most = float(max((a * (below > 0)).max(), (b * (above > 0)).max()))
         rows = int(np.diff(at.group_ends, prepend=0).max())
-        a, b = (
-            whole_weights(side, other > 0, most, rows) for side, other in ((a, below), (b, above))
-        )
+        a = whole_weights(a, below > 0, most, rows)
+        b = whole_weights(b, above > 0, most, rows)
         gain = None if self.gain is None else as_gain(self.gain, at, key)
         share = None if self.share is None else as_shares(self.share, at)
         weights = PairWeights.of(at, a, b, gain, share)
-        made = {"arrangement": at, "weights": weights, "a": a, "b": b}
-        for name, value in {**made, "group": group, "key": key}.items():
+        made = {"arrangement": at, "weights": weights, "a": a, "b": b, "group": group, "key": key}
+        for name, value in made.items():
             object.__setattr__(self, name, value)
 
     @property
     def n(self) -> int:
-        """Number of rows."""
         return int(self.key.size)
 
     @property
     def mass(self) -> int:
-        """M, what all pairs weigh together, in whole numbers."""
         return self.weights.mass
 
     @property
@@ -245,9 +234,8 @@ class OrderedPairs(Curved):
 
     def count(self) -> int:
         """Return the number of pairs (i, j) of one group with key_i > key_j and a_i b_j > 0."""
-        at = self.arrangement
         up, low = (self.a > 0).astype(np.int64), (self.b > 0).astype(np.int64)
-        return sum((up * partners(at, low)).tolist())
+        return sum((up * partners(self.arrangement, low)).tolist())
 
     def row_mass(self) -> np.ndarray:
         """Return what the pairs of each row weigh together: (n,)."""
@@ -281,9 +269,9 @@ class OrderedPairs(Curved):
     def _sums(self, scores: np.ndarray, loss: Loss, width: float) -> PairSums:
         at, weights = self.arrangement, self.weights
         if isinstance(loss, SquaredHinge | Square):
-            return ordered_quadratic(at, weights, scores, isinstance(loss, Square))
+            return tree.ordered_quadratic(at, weights, scores, isinstance(loss, Square))
         if isinstance(loss, Hinge):
-            found = ordered_hinge(at, weights, scores, width, self.form == "binned")
+            found = tree.ordered_hinge(at, weights, scores, width, self.form == "binned")
             if found is not None:
                 return found
         # Gains round no more than other weights: both of their products are whole numbers below
@@ -345,16 +333,13 @@ class OrderedPairs(Curved):
         flow, start, block = 0.0, 0, 0
         for group, end in enumerate(at.group_ends.tolist()):
             if int(up[start:end].sum()) > LARGEST_LEVEL:
-                raise TooLargeError(
-                    f"a group has more than {LARGEST_LEVEL} upper rows: give the scores, not the "
-                    "marginals"
-                )
+                most = f"more than {LARGEST_LEVEL} upper rows"
+                raise TooLargeError(f"a group has {most}: give the scores, not the marginals")
             levels = []
             while start < end:
-                stop = int(at.block_ends[block])
-                rows = slice(start, stop)
+                rows = slice(start, int(at.block_ends[block]))
                 levels.append((u[rows][up[rows]], v[rows][low[rows]]))
-                start, block = stop, block + 1
+                start, block = rows.stop, block + 1
             if len(levels) > 1 and weights.factor[group] > 0:
                 flow += max(staircase_flow(levels, float(weights.factor[group])), 0.0)
         # Sums of n terms, two more per level, each at most the mass and what u was subtracted from.
@@ -369,8 +354,7 @@ class OrderedPairs(Curved):
         if int(lower.sum()) > (LISTED if most is None else most):
             return None
         i = np.repeat(np.arange(at.order.size), lower)
-        first = np.cumsum(lower) - lower
-        j = np.arange(i.size) + np.repeat(at.below - first, lower)
+        j = np.arange(i.size) + np.repeat(at.below - (np.cumsum(lower) - lower), lower)
         c = np.zeros(i.size)
         for term in weights.whole:
             c += term.coefficient * (term.a[i].astype(float) * term.b[j].astype(float))

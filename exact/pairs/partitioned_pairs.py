@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NoReturn, cast
 
 import numpy as np
@@ -22,18 +22,16 @@ class PartitionedPairs(AllPairs):
 
     def check(self) -> None:
         """Raise `InputError` unless both classes have rows, and some of their weight."""
-        facts: Facts = self.facts
-        if facts.n_pos in (0, facts.n):
-            present = "positive" if facts.n_pos else "negative"
-            raise InputError(f"all {facts.n} rows are {present}: pairs need both classes")
-        if not (facts.mass > 0).all():
+        if self.n_pos in (0, self.n):
+            present = "positive" if self.n_pos else "negative"
+            raise InputError(f"all {self.n} rows are {present}: pairs need both classes")
+        if not (self.facts.mass > 0).all():
             raise InputError("each class needs a row of positive weight")
-        if not np.isfinite(facts.mass).all():
+        if not np.isfinite(self.facts.mass).all():
             raise InputError("the row weights are so large that their sum overflows: rescale them")
 
     @property
     def positive(self) -> np.ndarray:
-        """Refuse: the labels are as long as the data, and never come here."""
         raise InputError("this needs the labels of all rows, which stay in their partitions")
 
     @property
@@ -46,10 +44,9 @@ class PartitionedPairs(AllPairs):
 
     def count(self) -> int:
         minus, plus = self.facts.used.tolist()
-        return int(minus) * int(plus)
+        return minus * plus
 
     def on(self, positive: np.ndarray) -> NoReturn:
-        """Refuse: labels cannot be given next to those of the partitions."""
         raise InputError("the labels of rows in partitions lie with the rows: give no others")
 
     def sides(self) -> tuple[np.ndarray, np.ndarray]:
@@ -60,7 +57,7 @@ class PartitionedPairs(AllPairs):
 
 def pairs_in(facts: Facts) -> PartitionedPairs:
     """Return all pairs of the partitions that have these facts."""
-    pairs = replace(PartitionedPairs(), facts=facts)
+    pairs = PartitionedPairs(facts=facts)
     pairs.check()
     return pairs
 
@@ -77,14 +74,12 @@ class PartitionedOrder:
 
     @property
     def mass(self) -> int:
-        """What all pairs weigh together."""
         return self.rows.order.mass
 
     def count(self) -> int:
         return self.rows.order.count
 
     def sums(self, *of: object) -> NoReturn:
-        """Refuse: scores and marginals are as long as the data, and never come here."""
         raise InputError("the rows of partitions stay there: evaluate the problem")
 
     row_mass = cast(Any, sums)
@@ -92,7 +87,7 @@ class PartitionedOrder:
 
 def pairs_here(whole: Whole) -> OrderedPairs | None:
     """Return the pairs of one partition's rows, or None where no two are ordered."""
-    weight: Any = None if (whole.weight == 1).all() else whole.weight
+    weight = None if (whole.weight == 1).all() else whole.weight
     try:
         return OrderedPairs(whole.group, whole.key, weight, weight)
     except NoPairError:
