@@ -44,11 +44,10 @@ def partial_auc(
 
     Parameters
     ----------
-    scores : array (n,)
-        Finite.
+    scores : array (n,), finite
     positive : bool array (n,)
-    fpr_max : float
-        In (0, 1]; with 1 it is the AUC.
+    fpr_max : float in (0, 1]
+        With 1 it is the AUC.
     corrected : bool
         False for the area itself, at most fpr_max.
 

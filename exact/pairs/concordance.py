@@ -25,8 +25,8 @@ class Estimate:
     ----------
     value : float
     influence : array (n,), or one number for each group of rows
-        How far each of them moves the statistic; the sum of their squares is its variance. Two
-        statistics of the same rows have the sum of the products as covariance.
+        How far each moves the statistic. The sum of their squares is its variance, that of products
+        the covariance of two statistics of the same rows.
     """
 
     value: float
@@ -44,8 +44,7 @@ class Estimate:
 
         Parameters
         ----------
-        level : float
-            In (0, 1).
+        level : float in (0, 1)
         logit : bool
             Whether to take it on the scale log(x / (1 - x)), where it never leaves (0, 1).
         """
@@ -94,8 +93,7 @@ def compare_models(first: Estimate, second: Estimate, level: float = 0.95) -> Co
     ----------
     first, second : Estimate
         Of the same kind, on the same rows in the same order.
-    level : float
-        Of the confidence interval, in (0, 1).
+    level : float in (0, 1), of the confidence interval
 
     Raises
     ------
@@ -122,13 +120,10 @@ def compare_models(first: Estimate, second: Estimate, level: float = 0.95) -> Co
 def delong(scores: object, positive: object) -> Estimate:
     """Return the AUC, a tie counting one half, with the variance of DeLong et al.
 
-    [DeLong, DeLong and Clarke-Pearson, Biometrics 1988; Sun and Xu, IEEE SPL 2014]
-
-    With V_i the share of the negatives below positive i and V_j that of the positives above
-    negative j, the variance is S+ / n+ + S- / n-, the sample variances of the V over the rows of
-    each class.
-
-    The `influence` is (V - AUC) / sqrt(m (m - 1)) for the rows of a class of m.
+    [DeLong, DeLong and Clarke-Pearson, Biometrics 1988; Sun and Xu, IEEE SPL 2014] With V_i the
+    share of the negatives below positive i and V_j that of the positives above negative j, the
+    variance is S+ / n+ + S- / n-, the sample variances of the V over the rows of each class. The
+    `influence` is (V - AUC) / sqrt(m (m - 1)) for the rows of a class of m.
 
     Parameters
     ----------
@@ -195,10 +190,9 @@ def concordance(
     Parameters
     ----------
     pairs : OrderedPairs
-    scores : array (n,)
-        Finite.
-    tied_tol : float
-        Scores no further apart than this are tied; >= 0.
+    scores : array (n,), finite
+    tied_tol : float >= 0
+        Scores no further apart are tied.
     units : {"rows", "groups"}
         What the standard error takes as drawn independently. "groups" is for queries and users:
         rows of one have more in common than rows of two.
@@ -280,21 +274,19 @@ def concordance_index(
 ) -> Concordance:
     """Return Harrell's C by the rules of scikit-survival's `concordance_index_censored`.
 
-    [Harrell, Califf, Pryor, Lee and Rosati, JAMA 1982]
-
-    A row whose event was seen is compared with the rows of a later time and with those censored at
-    the same time; it should have the larger score. Two events at one time are not compared.
+    [Harrell, Califf, Pryor, Lee and Rosati, JAMA 1982] A row whose event was seen is compared with
+    the rows of a later time and with those censored at the same time; it should have the larger
+    score. Two events at one time are not compared.
 
     Parameters
     ----------
     time : array (n,)
-        Time of the event, or of censoring; >= 0.
+        Of the event, or of censoring; >= 0.
     event : bool array (n,)
-        Whether the event was seen.
     scores : array (n,)
         Larger means a higher risk.
-    tied_tol : float
-        Scores no further apart than this are tied; >= 0.
+    tied_tol : float >= 0
+        Scores no further apart are tied.
 
     Raises
     ------
@@ -311,9 +303,8 @@ def uno_concordance(
 ) -> Concordance:  # fmt: skip
     """Return Uno's C: Harrell's with weights 1 / G(time)^2 that undo censoring.
 
-    [Uno, Cai, Pencina, D'Agostino and Wei, Stat. Med. 2011]
-
-    The standard error takes the weights as known.
+    [Uno, Cai, Pencina, D'Agostino and Wei, Stat. Med. 2011] The standard error takes the weights as
+    known.
 
     Parameters
     ----------
@@ -350,7 +341,6 @@ def group_auc(
     """Return the mean over groups of each group's AUC, a tie counting one half.
 
     [Zhou et al., "Deep interest network for click-through rate prediction", KDD 2018]
-
     Groups of one class leave the mean. The standard error takes groups and their shares as given,
     unless they are its units.
 
@@ -358,8 +348,7 @@ def group_auc(
     ----------
     group, y, share
         As in `group_auc_pairs`.
-    scores : array (n,)
-    units : {"rows", "groups"}
+    scores, units
         As in `concordance`.
 
     Raises

@@ -69,8 +69,7 @@ def as_survival(time: object, event: object) -> tuple[np.ndarray, np.ndarray]:
 
 def survival_key(times: np.ndarray, seen: np.ndarray) -> np.ndarray:
     """Return -(2 rank(time) + censored): larger for earlier rows, events first at equal times."""
-    rank = np.unique(times, return_inverse=True)[1]
-    return -(2.0 * rank + ~seen)
+    return -(2.0 * np.unique(times, return_inverse=True)[1] + ~seen)
 
 
 def censoring_weights(
@@ -117,14 +116,12 @@ def query_pairs(
 
     Parameters
     ----------
-    qid : array (n,)
-        The query of each row.
-    grade : array (n,)
-        Larger is better.
+    qid, grade : array (n,)
+        The query of each row, and its grade: larger is better.
     gain : bool
         Whether pairs weigh grade_i - grade_j, for whole grades >= 0; one each by default.
     share : array (n,) or "equal", optional
-        What each query weighs, as in `OrderedPairs`; "equal" is the mean over queries. By default
+        What each query weighs, as in `OrderedPairs`: "equal" is the mean over queries. By default
         every pair weighs the same.
 
     Raises
@@ -138,10 +135,7 @@ def query_pairs(
 
 
 def ordinal_pairs(grade: object, gain: bool = False) -> OrderedPairs:
-    """Return rows above all rows of a smaller grade.
-
-    Arguments as in `query_pairs`, which raises the same errors.
-    """
+    """Return rows above all rows of a smaller grade; arguments and errors as in `query_pairs`."""
     grades = as_grades(grade)
     with no_pair_means("all rows have one grade"):
         return OrderedPairs(None, grades, gain=grades if gain else None)
@@ -151,16 +145,14 @@ def survival_pairs(time: object, event: object) -> OrderedPairs:
     """Return the comparable pairs of Harrell's C: an earlier death above a later or no death.
 
     [Harrell, Califf, Pryor, Lee and Rosati, "Evaluating the yield of medical tests", JAMA 1982]
-
     A row whose event was seen at `time` is above the rows of a later time and above those censored
     at the same time; two events at one time are no pair. A larger score means a higher risk.
 
     Parameters
     ----------
     time : array (n,)
-        Time of the event, or of censoring.
+        Of the event, or of censoring.
     event : bool array (n,)
-        Whether the event was seen.
 
     Raises
     ------
@@ -179,9 +171,8 @@ def uno_pairs(
 
     [Uno, Cai, Pencina, D'Agostino and Wei, "On the C-statistics for evaluating overall adequacy of
     risk prediction procedures with censored survival data", Stat. Med. 2011]
-
-    G is the Kaplan-Meier estimate of being uncensored, right-continuous. Weights are those that
-    `upper` has: 1 / G(time)^2 in whole multiples of 2^-52 of a power of two above the largest.
+    G is the Kaplan-Meier estimate of being uncensored, right-continuous. The pairs' `upper` holds
+    1 / G(time)^2 in whole multiples of 2^-52 of a power of two above the largest.
 
     Parameters
     ----------
@@ -213,10 +204,8 @@ def cross_group_pairs(
 
     Parameters
     ----------
-    y : array (n,)
-        Two kinds of labels.
-    member : array (n,)
-        The group of each row.
+    y, member : array (n,)
+        Two kinds of labels, and the group of each row.
     above, below : label
         Groups of the positives and of the negatives.
     positive : label, optional
@@ -239,14 +228,12 @@ def group_auc_pairs(group: object, y: object, share: object = "equal") -> Ordere
     """Return the pairs whose mean is the mean over groups of each group's AUC (GAUC).
 
     [Zhou et al., "Deep interest network for click-through rate prediction", KDD 2018]
-
     Groups of one class have no pair and leave the mean.
 
     Parameters
     ----------
-    group : array (n,)
-    y : array (n,)
-        Two kinds of labels, the larger one positive.
+    group, y : array (n,)
+        Of the two kinds of labels in y the larger one is positive.
     share : "equal", "rows" or array (n,)
         What each group weighs: one, its number of rows, or a number that its rows repeat.
 
@@ -266,7 +253,6 @@ def group_auc_pairs(group: object, y: object, share: object = "equal") -> Ordere
 def ordered_pairs_of(
     y: object, qid: object, time: object, event: object, sample_weight: object = None
 ) -> OrderedPairs:
-    """Return the pairs by query, or those of survival."""
     heavy = "" if sample_weight is None else ", both of weight"
     if time is None:
         if event is not None:

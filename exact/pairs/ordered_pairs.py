@@ -81,8 +81,7 @@ def as_gain(values: object, at: Arrangement, key: np.ndarray) -> np.ndarray:
 
 def whole_weights(weight: np.ndarray, paired: np.ndarray, most: float, rows: int) -> np.ndarray:
     """Return weights (n,) as whole numbers below 2^52 of one unit, exactly; rows that are not
-    `paired` weigh nothing. Without a unit the message advises a factor, by the largest weight of
-    both sides and the rows of a group."""
+    `paired` weigh nothing. `most` and `rows`, of a group, are for the advice."""
     if weight.max() < 2.0**BITS and (weight == np.floor(weight)).all():
         return weight.astype(np.int64)
     weight = weight * paired
@@ -113,7 +112,6 @@ def _factor(weight: np.ndarray, most: float, rows: int) -> float:
 
 
 def as_shares(share: object, at: Arrangement) -> np.ndarray:
-    """Return what each group weighs: (groups,)."""
     if isinstance(share, str):
         if share != "equal":
             raise InputError(f'share must be "equal" or one number per row, not {brief(share)}')
@@ -173,8 +171,7 @@ class OrderedPairs(Curved):
 
     Attributes
     ----------
-    mass : int
-        M, in units of the whole-number weights.
+    mass : int, M in units of the whole-number weights
 
     Raises
     ------
@@ -228,12 +225,11 @@ class OrderedPairs(Curved):
 
     @property
     def groups_with_pairs(self) -> int:
-        """Number of groups that have a pair of weight."""
         at, low = self.arrangement, (self.b > 0).astype(np.int64)
         return int(np.unique(at.group[(self.a > 0) & (partners(at, low) > 0)]).size)
 
     def count(self) -> int:
-        """Return the number of pairs (i, j) of one group with key_i > key_j and a_i b_j > 0."""
+        """Return the number of pairs of weight."""
         up, low = (self.a > 0).astype(np.int64), (self.b > 0).astype(np.int64)
         return sum((up * partners(self.arrangement, low)).tolist())
 
