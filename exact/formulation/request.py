@@ -148,6 +148,13 @@ class Request:
         )
 
     @property
+    def lam(self) -> float:
+        """The ridge's weight; `InputError` for another penalty."""
+        if not isinstance(self.penalty, Ridge):
+            raise InputError(f"this needs the ridge penalty, not {brief(self.penalty)}")
+        return self.penalty.l2
+
+    @property
     def is_linear(self) -> bool:
         return isinstance(self.kernel, str) and self.kernel == LINEAR
 
@@ -211,8 +218,7 @@ def in_units_of(
     else:
         pairs = request.pairs_on(request.mask(y)) if rows is None else pairs_in(rows.facts)
         count, share = _pair_mass(pairs)
-    if not isinstance(request.penalty, Ridge):
-        raise InputError(f"this needs the ridge penalty, not {brief(request.penalty)}")
+    _ = request.lam  # raises for another penalty
     at_lam = replace(request, penalty=Ridge(lam_from_C(C, count, name, share)))
     return Rival(name, float(C), objective_scale(C, count, name, share)), at_lam
 

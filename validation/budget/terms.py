@@ -328,8 +328,7 @@ def error_budget(
         scores = [np.asarray(new @ w).ravel() for w in (fitted.w, f_B.w, f_P.w)]
         scores.append(scores[-1])
         if task is not None and fitted.kernel is not None:
-            K = fitted.kernel(fitted.inputs(X_test), fitted.inputs(X))
-            scores[-1] = task.evaluate(best.w, K)
+            scores[-1] = task.evaluate(best.w, fitted.inputs(X_test))
         tested = [pair_mean(s, mask, in_order) for s in scores]
         auc, lost = tested[0], compare_models(tested[-1], tested[0])
         loss = pair_mean(scores[0], mask, fitted.loss.value)
