@@ -38,14 +38,12 @@ WITHOUT_CLASSES = ("auto", "descent", "proximal")  # methods that ordered pairs 
 
 
 def check_method(method: object) -> None:
-    """Refuse what is not a method; of an old name the new one is given."""
     if isinstance(method, str) and method in OLD:
         raise InputError(f"method {method!r} is now called {OLD[method]!r}")
     check_choice("method", method, NAMES)
 
 
 def suited(problem: Problem) -> str:
-    """Return the method for a problem: a linear system, the descent, or proximal steps."""
     risk, space = problem.risk, problem.space
     if space.apart is not None:
         return "descent"

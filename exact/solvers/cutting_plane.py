@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -52,8 +52,7 @@ class CuttingPlane(Solver):
         return _Run(self, problem, recorder).run()
 
 
-@dataclass(frozen=True, eq=False)
-class Place:
+class Place(NamedTuple):
     """A function with its scores (n,) and squared norm, the sums there and the objective."""
 
     f: np.ndarray
@@ -79,7 +78,6 @@ class Cuts:
         self.weights, self.idle = np.ones(1), np.zeros(1, dtype=int)
 
     def add(self, place: Place) -> None:
-        """Add the plane at a place, unless it is too steep."""
         f, size = self.functions.pull(place.sums.c), self.size
         if not float(np.abs(f).max(initial=0.0)) <= 1e60:  # of no use, and squares may overflow
             return

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -56,8 +56,7 @@ def listed_pairs(problem: Problem) -> Listed | None:
     return pairs.listed() if isinstance(pairs, OrderedPairs) else None
 
 
-@dataclass(frozen=True, eq=False)
-class Window:
+class Window(NamedTuple):
     """The open pairs i, j (m,) of a hinge problem, their weights, and what the others carry."""
 
     i: np.ndarray
@@ -155,8 +154,7 @@ def _half_width(t: np.ndarray, b: np.ndarray, limit: int, largest: float) -> flo
     return low
 
 
-@dataclass(frozen=True, eq=False)
-class WindowPoint:
+class WindowPoint(NamedTuple):
     """w, its slopes b, the shortfalls z, the gradient lam w - g(b) and the window's gap."""
 
     w: np.ndarray
@@ -297,10 +295,10 @@ def solve_window(
     stop: Callable[[], bool] = lambda: False,
 ) -> WindowPoint:  # fmt: skip
     """Return a point whose window gap is at most `target`, or the best one found."""
-    best, idle = pairs.at(w, alpha, sigma), Idle(STALL.window)
+    point = best = pairs.at(w, alpha, sigma)
+    idle = Idle(STALL.window)
     idle.after(best.gap)
     for _ in range(60):  # changes of multipliers at most
-        point = pairs.at(w, alpha, sigma)
         for _ in range(100):  # Newton steps between two changes of multipliers
             # 0.1: a smooth problem is solved to this share of the bias, or of the target
             if point.residual <= 0.1 * max(point.bias, target) or stop():
@@ -319,10 +317,9 @@ def solve_window(
         best = point if point.gap < best.gap else best
         if best.gap <= target or stalled or stop():
             break
-        w, alpha = point.w, point.b
-        # 0.2: factor of the width from one set of multipliers to the next
         # 1e-9: the narrowest width: below it the rounding of the scores would show
-        sigma = max(sigma * 0.2, 1e-9)
+        alpha, sigma = point.b, max(sigma * 0.2, 1e-9)
+        point = pairs.at(point.w, alpha, sigma)
     return best
 
 
@@ -489,46 +486,40 @@ def hard_marginals(
         return None
     # In units of the mean diagonal, which makes ridges and SLACK relative.
     signed = K * (sign[:, None] * sign[None, :]) / unit
-    free, x = np.ones(n, dtype=bool), np.zeros(n)
+    free, x = np.ones(n, dtype=bool), np.zeros(n)  # `free` is the guess
     for ridge in ridges:
         signed.flat[:: n + 1] = K.diagonal() / unit + ridge
-        x = _pivoted(signed, sign, free)
-        if x is None:
+        idle = Idle(STALL.pivots)
+        for _ in range(60):  # the most guesses; runs that succeed need about five
+            # x and the threshold t for which the free rows all have their margin, others x = 0.
+            at = np.flatnonzero(free)
+            # Along `sign` the matrix of centred rows is singular; there x is fixed at zero anyway.
+            G = signed[np.ix_(at, at)] + np.outer(sign[at], sign[at])
+            right = np.column_stack([sign[at] > 0, sign[at]]).astype(float)
+            try:
+                a, b = solved(G, right).T
+            except np.linalg.LinAlgError:
+                return None
+            across = float(sign[at] @ b)
+            if not across > 0:
+                return None
+            t = -float(sign[at] @ a) / across
+            x = np.zeros(n)
+            x[at] = a + t * b
+            slack = signed @ x - sign * t - positive
+            broken = (free & (x < -SLACK * np.abs(x).max())) | (~free & (slack < -SLACK))
+            count = int(broken.sum())
+            if count == 0:
+                break
+            idle.after(count)
+            if idle.rounds > STALL.pivots.patience:
+                # Rounds that move one row, always the last, cannot go in circles (Murty's rule).
+                broken[: np.flatnonzero(broken)[-1]] = False
+            free ^= broken
+            # With free rows in one class only, sum y c = 0 would leave nothing but c = 0.
+            for side in (positive, ~positive):
+                if not free[side].any():
+                    free[side] = True
+        else:
             return None
-    return x / unit
-
-
-def _pivoted(signed: np.ndarray, sign: np.ndarray, free: np.ndarray) -> np.ndarray | None:
-    """Return x (n,), >= 0, that meets the conditions, or None; `free` is the guess and changes."""
-    positive, idle = sign > 0, Idle(STALL.pivots)
-    for _ in range(60):  # the most guesses; runs that succeed need about five
-        # x and the threshold t for which the free rows all have their margin, others x = 0.
-        at = np.flatnonzero(free)
-        # Along `sign` the matrix of centred rows is singular; there x is fixed at zero anyway.
-        G = signed[np.ix_(at, at)] + np.outer(sign[at], sign[at])
-        right = np.column_stack([sign[at] > 0, sign[at]]).astype(float)
-        try:
-            a, b = solved(G, right).T
-        except np.linalg.LinAlgError:
-            return None
-        across = float(sign[at] @ b)
-        if not across > 0:
-            return None
-        t = -float(sign[at] @ a) / across
-        x = np.zeros(free.size)
-        x[at] = a + t * b
-        slack = signed @ x - sign * t - positive
-        broken = (free & (x < -SLACK * np.abs(x).max())) | (~free & (slack < -SLACK))
-        count = int(broken.sum())
-        if count == 0:
-            return np.maximum(x, 0.0)
-        idle.after(count)
-        if idle.rounds > STALL.pivots.patience:
-            # Rounds that move one row, always the last, cannot go in circles (Murty's rule).
-            broken[: np.flatnonzero(broken)[-1]] = False
-        free ^= broken
-        # With free rows in one class only, sum y c = 0 would leave nothing but c = 0.
-        for side in (positive, ~positive):
-            if not free[side].any():
-                free[side] = True
-    return None
+    return np.maximum(x, 0.0) / unit

@@ -243,21 +243,19 @@ def _blocks(loss: RowAverage, step: int) -> Iterator[tuple[slice, Any, np.ndarra
             yield some, loss.X[some], loss.means
 
 
-@dataclass(frozen=True, eq=False)
-class Moments:
-    """delta (d,) and Sigma (d, d) of the two classes; size (d,), where known, the largest absolute
-    value of each feature. Entry (d,) bounds the error in an entry of the centred rows, mean (d,) is
-    the largest of what the two class means have lost."""
+class Moments(NamedTuple):
+    """delta (d,) and Sigma (d, d) of the two classes; size (d,) the largest absolute value of each
+    feature. Entry (d,) bounds the error in an entry of the centred rows, mean (d,) what the class
+    means have lost. The Hessian of the mean square loss is 2 M."""
 
     delta: np.ndarray
     sigma: np.ndarray
-    size: np.ndarray | None = None
-    entry: Any = None
-    mean: Any = None
+    size: np.ndarray
+    entry: np.ndarray
+    mean: np.ndarray
 
     @property
     def M(self) -> np.ndarray:
-        """Sigma + delta delta'; the Hessian of the mean square loss is twice this."""
         return self.sigma + np.outer(self.delta, self.delta)
 
 

@@ -9,9 +9,8 @@ where q_S is infinite, and F*(S) zero, unless delta_S lies in the range of Sigma
 on S has w'(x_i - x_j) = 1 for all pairs at once. The minimum on the best k features is the
 problem that [SHT, eq. (3)] states. A penalty lam/2 |w|^2 adds lam/2 to the diagonal of Sigma.
 
-A bound for all S at once: features are scaled to variance one. For a diagonal D >= 0 with
-Sigma_TT - D positive semidefinite, any w on T and r = delta - Sigma w, each S of k features that
-has the features `inside` has
+A bound for all S at once, of features scaled to variance one: for a diagonal D >= 0 with Sigma_TT -
+D positive semidefinite, any w on T and r = delta - Sigma w, each S of k features in T has
 
     q_S <= w'(delta + r) - sum over T less S of (D_j w_j^2 + 2 r_j w_j) + sum over S of r_j^2/D_j,
 
@@ -31,24 +30,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.linalg
-import scipy.sparse as sp
 
 from ..errors import InputError
 from ..pairs.all_pairs import AllPairs
 from ..spaces.rows import Rows
 from ..tools.arrays import as_float64, check_number
 from ..tools.rounding import UNIT, float_above, float_below, gamma
+from . import row_average
 from .exact_moments import ExactMoments
-from .row_average import (
-    MomentError,
-    Moments,
-    RowAverage,
-    Source,
-    moment_error,
-    moments,
-    row_moments,
-    square_parts,
-)
+from .row_average import MomentError, Moments, RowAverage, Source
 
 CONSTANT = 1e-12  # what a feature varies by in the classes is rounding below this times its size
 UNCLEAR = 1e-8  # a variance left below this, over the least eigenvalue, has lost too many digits
@@ -69,29 +59,25 @@ class SupportOptimum:
 
 class SupportLoss:
     """F and its minima on supports, from the moments; nothing here is a bound. Features are divided
-    by `scale` (d,) to have variance one; `scaled_sigma` has the penalty in it. Features that are
-    not `informative` are one constant."""
+    by `scale` (d,) to have variance one, penalty included. Those not `informative` are constant."""
 
     def __init__(self, moments: Moments, lam: float = 0.0):
-        delta, sigma = np.asarray(moments.delta), np.asarray(moments.sigma)
-        if delta.ndim != 1 or sigma.shape != (delta.size, delta.size):
-            raise InputError(f"delta of shape {delta.shape} and Sigma of {sigma.shape} do not fit")
+        delta, sigma = moments.delta, moments.sigma
         if not (np.isfinite(delta).all() and np.isfinite(sigma).all()):
             raise InputError("the moments must be finite")
         self.lam = check_number("lam", lam, closed="low")
         self.delta, self.sigma, self.dim = delta, sigma, int(delta.size)
         variance = np.diag(sigma) + self.lam / 2
-        size = np.zeros(self.dim) if moments.size is None else moments.size
-        varies = variance > (CONSTANT * size) ** 2
+        varies = variance > (CONSTANT * moments.size) ** 2
         # A constant feature with another constant in each class separates; rounding does not.
-        silent = ~varies & (np.abs(delta) <= CONSTANT * size)
+        silent = ~varies & (np.abs(delta) <= CONSTANT * moments.size)
         self.scale = np.where(varies, np.sqrt(np.maximum(variance, 0.0)), np.abs(delta))
         self.scale[silent] = 1.0
         self.scaled_delta = np.where(silent, 0.0, delta / self.scale)
         ridged = sigma + self.lam / 2 * np.eye(self.dim)
         correlation = ridged / np.outer(self.scale, self.scale)
         self.scaled_sigma = np.where(np.outer(varies, varies), correlation, 0.0)
-        noise = float((np.finfo(float).eps * size / self.scale)[varies].max(initial=0.0))
+        noise = float((2 * UNIT * moments.size / self.scale)[varies].max(initial=0.0))
         self.informative = varies | (self.scaled_delta != 0.0)
         # 1e-13: variances below this count as zero; the features are scaled to variance one
         self._null, self._slip = 1e-13 + noise, 1e-8 + 8 * noise
@@ -183,7 +169,7 @@ def optimum_on(
 ) -> SupportOptimum:  # fmt: skip
     """Return the minimum on a support without the moments of the other features."""
     chosen = _check_support(support, space.dim)
-    few = SupportLoss(moments(space, positive, pairs or AllPairs(), chosen), lam)
+    few = SupportLoss(row_average.moments(space, positive, pairs or AllPairs(), chosen), lam)
     found = few.optimum(range(chosen.size))
     w = np.zeros(space.dim)
     w[chosen] = found.w
@@ -243,10 +229,8 @@ def forward(loss: SupportLoss, k: int, start: Iterable[int], end: float = np.inf
         values = loss.additions(chosen, end)
         values[chosen] = np.inf
         chosen.append(int(np.argmin(values)))
-    if len(chosen) < k:
-        rest = [int(j) for j in screened(loss) if int(j) not in set(chosen)]
-        chosen += rest[: k - len(chosen)]
-    return np.array(sorted(chosen), dtype=np.intp)
+    rest = [int(j) for j in screened(loss) if j not in chosen]
+    return np.array(sorted(chosen + rest[: max(k - len(chosen), 0)]), dtype=np.intp)
 
 
 def screened(loss: SupportLoss) -> np.ndarray:
@@ -501,12 +485,19 @@ class SupportBounds:
 
 def support_bounds_of(average: RowAverage, tol: float = 1e-9) -> SupportBounds:
     """Return the bounds of F on the supports of an average over rows."""
-    source = average.source or Source(average.X, average.mass, None)
-    found = row_moments(average, offset=source.offset)
-    silent, flat = _constant(source.X, average.positive, source.weight)
+    source, positive = average.source or Source(average.X, average.mass, None), average.positive
+    found, ends = row_average.row_moments(average, offset=source.offset), []
+    counts = np.ones(positive.size, dtype=bool) if source.weight is None else source.weight > 0
+    for side in (positive & counts, ~positive & counts):
+        rows: Any = source.X[side]
+        few = rows.min(axis=0), rows.max(axis=0)
+        ends += few if isinstance(rows, np.ndarray) else [end.toarray().ravel() for end in few]
+    low, high, other_low, other_high = ends
+    flat = (low == high) & (other_low == other_high)  # constant within each class
+    silent = flat & (low == other_low)
     delta, sigma = np.where(silent, 0.0, found.delta), found.sigma.copy()
     sigma[flat], sigma[:, flat] = 0.0, 0.0
-    loss = SupportLoss(Moments(delta, sigma, found.size), average.lam)
+    loss = SupportLoss(found._replace(delta=delta, sigma=sigma), average.lam)
     # Blurred are features about which floats tell too little: they call one constant while its
     # numbers differ, it varies by less than floats have, or its entries or means have lost much.
     variance = np.diag(loss.sigma) + loss.lam / 2
@@ -516,30 +507,14 @@ def support_bounds_of(average: RowAverage, tol: float = 1e-9) -> SupportBounds:
     blurred = ~silent & (called | faint | rough | ~np.isfinite(loss.scale))
     trusted = ~silent & ~blurred
     scale = loss.scale[trusted]
-    error = moment_error(
+    error = row_average.moment_error(
         average.mass.size,
         float((found.entry[trusted] / scale).max(initial=0.0)),
         float((found.mean[trusted] / scale).max(initial=0.0)),
         float(np.abs(loss.scaled_delta[trusted]).max(initial=0.0)),
     )
-    exact = ExactMoments(source.X, average.positive, source.weight, average.lam)
+    exact = ExactMoments(source.X, positive, source.weight, average.lam)
     return SupportBounds(loss, error, exact, silent, blurred, tol)
-
-
-def _constant(
-    X: np.ndarray | sp.csr_matrix, positive: np.ndarray, weight: np.ndarray | None
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return which features are constant on all rows that count, and which within each class."""
-    counts = np.ones(positive.size, dtype=bool) if weight is None else weight > 0
-    ends: list[Any] = []
-    for side in (positive & counts, ~positive & counts):
-        rows = X[side]
-        ends += [rows.min(axis=0), rows.max(axis=0)]
-    if not isinstance(X, np.ndarray):
-        ends = [end.toarray().ravel() for end in ends]
-    low, high, other_low, other_high = ends
-    flat = (low == high) & (other_low == other_high)
-    return flat & (low == other_low), flat
 
 
 def sparse_floor(average: RowAverage, k: int) -> float:
@@ -564,7 +539,7 @@ def objective_above(average: RowAverage, w: np.ndarray) -> float:
     means = average.means if source.offset is None else average.means + source.offset
     given = RowAverage(source.X, average.positive, average.mass, means, average.share)
     with np.errstate(over="ignore", invalid="ignore"):
-        parts = square_parts(given, w)
+        parts = row_average.square_parts(given, w)
         square = parts.square + parts.square_error
         whole = (square + average.lam / 2 * float(w @ w)) * (1 + gamma(w.size + 16))
     return float(whole) if np.isfinite(whole) else np.inf

@@ -18,26 +18,10 @@ from ..errors import CertificateError, InputError, TooLargeError
 from ..pairs.all_pairs import AllPairs
 from ..problem.problem import split_labels
 from ..spaces.rows import Rows
+from ..square_loss import support as bounding
 from ..square_loss.row_average import RowAverage
-from ..square_loss.support import (
-    LARGEST_SIDE,
-    UNCLEAR,
-    SupportBounds,
-    SupportOptimum,
-    good_support,
-    objective_floor,
-    pair_blocks,
-    support_bounds_of,
-    whole_ceilings,
-)
-from ..tools.arrays import (
-    as_float64,
-    check_callback,
-    check_choice,
-    check_count,
-    check_number,
-    check_tolerance,
-)
+from ..square_loss.support import SupportBounds, SupportOptimum, good_support
+from ..tools import arrays
 from ..tools.rounding import UNIT, float_above
 from ..tools.threads import small_in_one_thread
 from .branch_and_bound import Search, SearchStep, SubsetSearch, compile_dive
@@ -64,11 +48,9 @@ class BestSubset:
         Whether nearly dependent features were met: floats cannot bound them, so up to 20,000 of
         their supports are decided in whole numbers; the rest have the bound of those around them.
     status : {"done", "time_limit", "interrupted"}
-    k : int
-    ridge : float
-    n_nodes : int
-        Nodes opened, or supports tried.
-    seconds : float
+    k, n_nodes : int
+        n_nodes are the nodes opened, or the supports tried.
+    ridge, seconds : float
     """
 
     support: np.ndarray
@@ -163,21 +145,26 @@ def best_subset(
     TooLargeError
         If there are too many supports to try.
     """
-    k = check_count("k", k)
-    check_callback(callback)
-    ridge = check_number("ridge", ridge, closed="low")
-    check_tolerance(tol, max_time)
-    check_choice("method", method, METHODS)
+    k = arrays.check_count("k", k)
+    arrays.check_callback(callback)
+    ridge = arrays.check_number("ridge", ridge, closed="low")
+    arrays.check_tolerance(tol, max_time)
+    arrays.check_choice("method", method, METHODS)
     begin = time.perf_counter()
     space, (mask, _, _) = Rows(X), split_labels(y, positive)
     if mask.size != space.n:
         raise InputError(f"y has {mask.size} labels for {space.n} rows")
     average = RowAverage.of(space, mask, AllPairs(sample_weight), ridge)
-    bounds = support_bounds_of(average, tol)
+    bounds = bounding.support_bounds_of(average, tol)
     loss, k = bounds.loss, min(k, average.dim)
     starts = [] if w0 is None else [np.flatnonzero(_weights("w0", w0, loss.dim, k))]
-    if method == "auto":
-        method = "exhaustive" if better_tried(bounds, k, mask.size) else "branch-and-bound"
+    if method == "auto":  # tries all supports where they are few, or no bound begins a search
+        used = bounds.useful.size  # constant features are left out
+        hard = used > bounding.LARGEST_SIDE or (loss.lam == 0 and used >= mask.size - 1)
+        # 10_000: up to so many supports trying all of them is quicker than a search
+        most = (MOST_PAIRS if k == 2 else MOST_SUPPORTS) if hard else 10_000
+        few = math.comb(used, min(k, used)) <= most
+        method = "exhaustive" if few else "branch-and-bound"
     if method == "branch-and-bound":
         compile_dive()  # before the clock of the search starts
     ready, limit = time.perf_counter(), np.inf if max_time is None else max_time
@@ -194,8 +181,7 @@ def best_subset(
 
 
 def _weights(name: str, w: object, dim: int, k: int) -> np.ndarray:
-    """Return w as `dim` finite floats with at most k nonzeros, or refuse it."""
-    w = as_float64(w, name)
+    w = arrays.as_float64(w, name)
     if w.shape != (dim,) or not np.isfinite(w).all():
         raise InputError(f"{name} must be {dim} finite numbers; its shape is {w.shape}")
     if np.count_nonzero(w) > k:
@@ -205,15 +191,6 @@ def _weights(name: str, w: object, dim: int, k: int) -> np.ndarray:
 
 # Supports (m, k), upper bounds of q on them, and lower bounds of their least eigenvalues.
 Batch = tuple[np.ndarray, np.ndarray, np.ndarray]
-
-
-def better_tried(bounds: SupportBounds, k: int, n: int) -> bool:
-    """Return whether all supports should be tried: few, or with no bound to begin a search with."""
-    used = bounds.useful.size  # constant features are left out
-    supports = math.comb(used, min(k, used))
-    hard = used > LARGEST_SIDE or (bounds.loss.lam == 0 and used >= n - 1)
-    # 10_000: up to so many supports trying all of them is quicker than a search
-    return supports <= ((MOST_PAIRS if k == 2 else MOST_SUPPORTS) if hard else 10_000)
 
 
 class TryAll(Search):
@@ -239,9 +216,9 @@ class TryAll(Search):
     def step(self) -> int:
         """Bound F* on a batch by floats, and one by one where these tell too little."""
         bounds, (supports, q, least) = self.bounds, next(self._batches)
-        clear = (least >= UNCLEAR) & ~bounds.blurred[supports].any(axis=1)
+        clear = (least >= bounding.UNCLEAR) & ~bounds.blurred[supports].any(axis=1)
         q, least = np.where(clear, q, 0.0), np.where(clear, least, 1.0)
-        floors = objective_floor(q, supports.shape[1], least, bounds.error)
+        floors = bounding.objective_floor(q, supports.shape[1], least, bounds.error)
         # Where rounding has made a good support seem better than it can be.
         clear &= (floors >= self.upper - bounds.tol / 2) | (1 / (1 + q) - floors <= bounds.slack)
         upper, count, judged = self.upper, len(supports), None
@@ -271,11 +248,11 @@ def _batches(bounds: SupportBounds, used: np.ndarray, k: int) -> Iterator[Batch]
     while chunk := list(itertools.islice(every, 4096)):  # their matrices fit into the cache
         supports = np.array(chunk, dtype=np.intp).reshape(len(chunk), k)
         sigma = loss.scaled_sigma[supports[:, :, None], supports[:, None, :]]
-        yield supports, *whole_ceilings(sigma, loss.scaled_delta[supports])
+        yield supports, *bounding.whole_ceilings(sigma, loss.scaled_delta[supports])
 
 
 def _pairs(bounds: SupportBounds, used: np.ndarray) -> Iterator[Batch]:
-    for a, b, q, least in pair_blocks(bounds.loss, used):
+    for a, b, q, least in bounding.pair_blocks(bounds.loss, used):
         supports = np.stack([used[a], used[b]], axis=1)
         # The numerator, at least |delta|^2 (1 - |rho|), rounds by ten units of 2 |delta|^2.
         # 32, 4: units that rounding takes off q for a least eigenvalue of one, and off that

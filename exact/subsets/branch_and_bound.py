@@ -16,19 +16,11 @@ import heapq
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 
-from ..square_loss.support import (
-    REGULAR,
-    Diagonal,
-    SupportBounds,
-    SupportOptimum,
-    certified_diagonal,
-    objective_floor,
-    rounding_of_floor,
-)
+from ..square_loss import support as bounding
+from ..square_loss.support import REGULAR, Diagonal, SupportBounds, SupportOptimum
 from ..tools.compiling import compiled
 
 OUT, CANDIDATE, IN = 0, 1, 2  # what a node says of a feature; the dive has them as numbers
@@ -90,8 +82,6 @@ class Search:
 
 
 class SubsetSearch(Search):
-    """Branch and bound."""
-
     def __init__(self, bounds: SupportBounds, k: int, start: SupportOptimum, end: float = np.inf):
         super().__init__(bounds, k, start, end)
         self.tol = bounds.tol
@@ -144,7 +134,7 @@ class SubsetSearch(Search):
         self._need(0.5, members.size)  # in eigenvalue problems
         sigma = self.loss.scaled_sigma[np.ix_(members, members)]
         blurred = bool(self.bounds.blurred[members].any())
-        diagonal = None if blurred else certified_diagonal(sigma)
+        diagonal = None if blurred else bounding.certified_diagonal(sigma)
         if diagonal is None or self._floor(1.0, diagonal.least) == 0.0:
             self._need(3.0, members.size)
             self.n_nodes += 1
@@ -166,7 +156,7 @@ class SubsetSearch(Search):
         best = max(1 / self.upper - 1, 0.0) if self.upper > 0 else np.inf  # F = 1 / (1 + q)
         c, h = 0.0, 0.0  # where the moments' rounding is too little
         if 1 / (1 + best) - self._floor(best, least) > self.bounds.slack:
-            c, h = map(float, rounding_of_floor(self.k, least, self.bounds.error))
+            c, h = map(float, bounding.rounding_of_floor(self.k, least, self.bounds.error))
         support, closed, states, bounds, count = dive(
             *(data, state, inverse, self.k, best, self.tol / 2, nodes, slots, work, c, h)
         )
@@ -176,7 +166,7 @@ class SubsetSearch(Search):
         return found, self._floor(closed, least), left
 
     def _floor(self, q: float, least: float) -> float:
-        return float(objective_floor(float(q), self.k, least, self.bounds.error))
+        return float(bounding.objective_floor(float(q), self.k, least, self.bounds.error))
 
     def _need(self, problems: float, side: int) -> None:
         """Raise `TimeOutError` if so many eigenvalue problems would last beyond the end."""
@@ -462,9 +452,7 @@ def dive(data, start, inverse, k, best, tol, max_nodes, n_slots, most, c, h):
     return found, closed, left[:n_left], left_bound[:n_left], count
 
 
-@cache
 def compile_dive() -> None:
-    """Compile the search below a node, once a process."""
     one, state = np.eye(2), np.full(2, CANDIDATE, dtype=np.uint8)
     data = one, np.ones(2), np.full(2, 0.5)
     dive(data, state, one, 1, 0.0, 1e-9, 1, 2, np.inf, 0.0, 0.0)
