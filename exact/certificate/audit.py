@@ -50,8 +50,7 @@ class Audit:
     Attributes
     ----------
     lam, loss : float, str, of the problem that it was judged by
-    loss_value : float
-        The mean loss over the pairs to within `rounding`; for scores, of the scores as given.
+    loss_value : float, the mean loss over the pairs, to within `rounding`; of scores as given
     primal, gap, relative_gap, radius : float or None
         As in `Certificate`, for every function meant. None where the model has no norm in this
         space, or the norm cannot be distinguished from the scores.
@@ -62,14 +61,12 @@ class Audit:
     residual : float or None
         For scores: the root mean square of what least squares in this space leave of them, over
         their standard deviation. Between 0 and 1.
-    n_pairs : int
-        Pairs of positive weight, each counted once; so are those below.
+    n_pairs : int, the pairs of positive weight, each counted once; so are those below
     n_sure_right, n_sure_wrong : int or None
         Pairs that the optimum is sure to order as the model does: with the positive row above
         the negative one, and below it.
     rival_primal, rival_gap : float or None, in the units of the rival's own objective, rounded up
-    statement : str
-        What was certified, in words. Bounds in it are rounded to the side on which they hold.
+    statement : str, what was certified; bounds are rounded to the side on which they hold
     status : AuditStatus
         "certified" where the relative gap is within the tolerance, else "above_tolerance"; "no_gap"
         without a primal.

@@ -176,8 +176,7 @@ class Certificate:
         sqrt(2 gap / l2): the distance |f - f*| is at most this. None where the penalty has no part
         l2/2 |f|^2: the optimum need not be one point.
     rounding : float
-        How much of the gap floating point and bins may be: F at the point is at least primal -
-        rounding.
+        How much of the gap floating point and bins may be: F is at least primal - rounding.
     as_saved : bool
         True where it was read from a file and not computed here: it is what the file says, of data
         that nobody has looked at again. `recertify` makes a new one from the model and its data.

@@ -36,14 +36,8 @@ FORMS: tuple[tuple[Loss, int, bool], ...] = (
 
 @dataclass(frozen=True)
 class ExactCertificate:
-    """What holds for one point of one problem in exact arithmetic; floats are rounded outward.
-
-    Attributes
-    ----------
-    primal : Fraction, F at the point
-    dual : Fraction >= 0, a lower bound of the optimum
-    lam : Fraction
-    """
+    """What holds for one point of one problem in exact arithmetic: `primal`, F at the point, `dual`
+    >= 0, a lower bound of the optimum, and `lam`, all fractions. Floats are rounded outward."""
 
     primal: Fraction
     dual: Fraction

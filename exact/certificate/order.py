@@ -148,9 +148,7 @@ def _ends_at(rows: Any, w: np.ndarray, classes: Any = None) -> np.ndarray:
     return rows.last_range[1]
 
 
-def _by_step(
-    at: np.ndarray, last: int, positive: np.ndarray, mass: np.ndarray | None
-) -> np.ndarray:
+def _by_step(at: np.ndarray, last: int, positive: np.ndarray, mass: Any) -> np.ndarray:
     """Return the rows, or their mass, of each class by the step that they are in: (2, last + 1)."""
     places = np.clip(at, 0, last).astype(np.int64)
     return np.stack([

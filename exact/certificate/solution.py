@@ -44,14 +44,9 @@ class Status(Advised):
 
 @dataclass(frozen=True)
 class Step:
-    """One line of a solver's history: what it knew then. Only the last gap is certified.
-
-    Attributes
-    ----------
-    n_iter : int
-    seconds : float, since the start
-    primal, dual : float, the best so far; infinite or NaN where not known yet
-    """
+    """One line of a solver's history: `n_iter`, the `seconds` since the start, and the best
+    `primal` and `dual` so far, infinite or NaN where not known yet. Only the last gap is
+    certified."""
 
     n_iter: int
     seconds: float
@@ -81,8 +76,8 @@ class Solution:
     history : list of Step
     method : str
     zeros_proved : bool array (dim,) or None
-        Which weights are zero in every optimal model, proved; see `formulation.screening`. None
-        where the penalty makes no zeros, or no rule is known for the loss and the pairs.
+        Which weights are zero in every optimal model, proved (`formulation.screening`). None where
+        the penalty makes no zeros, or no rule is known for the loss and the pairs.
     """
 
     w: np.ndarray
@@ -108,21 +103,14 @@ class Solution:
         held = self.certificate
         relative = "undefined" if held.relative_gap is None else at_most(held.relative_gap)
         rows = {
-            "status": str(self.status),
-            "objective": at_most(held.primal, 10),
-            "lower bound": at_least(held.dual, 10),
-            "gap": at_most(held.gap),
-            "relative gap": relative,
-            "rounding": at_most(held.rounding),
-            "weights": str(np.size(self.w)),
-            "method": self.method,
-            "steps": str(self.n_iter),
-            "seconds": f"{self.seconds:.3g}",
-        }
-        cells = "".join(
-            f"<tr><th style='text-align: left'>{name}</th><td>{escape(value)}</td></tr>"
-            for name, value in rows.items()
-        )
+            "status": str(self.status), "objective": at_most(held.primal, 10),
+            "lower bound": at_least(held.dual, 10), "gap": at_most(held.gap),
+            "relative gap": relative, "rounding": at_most(held.rounding),
+            "weights": str(np.size(self.w)), "method": self.method,
+            "steps": str(self.n_iter), "seconds": f"{self.seconds:.3g}",
+        }  # fmt: skip
+        row = "<tr><th style='text-align: left'>{}</th><td>{}</td></tr>"
+        cells = "".join(row.format(name, escape(value)) for name, value in rows.items())
         return f"<table><caption>{escape(held.statement)}</caption><tbody>{cells}</tbody></table>"
 
     @property

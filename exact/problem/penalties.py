@@ -74,12 +74,7 @@ class Penalty(ABC):
 
 @dataclass(frozen=True)
 class Ridge(Penalty):
-    """The penalty lam / 2 |f|^2, in any space.
-
-    Parameters
-    ----------
-    lam : float > 0, in units of the loss over |f|^2
-    """
+    """The penalty lam / 2 |f|^2, in any space; lam > 0 is in units of the loss over |f|^2."""
 
     lam: float
 
@@ -158,12 +153,7 @@ class FeaturePenalty(Penalty):
 
 @dataclass(frozen=True)
 class ElasticNet(FeaturePenalty):
-    """l2/2 |w|^2 + l1 |w|_1; C is the cube of half side l1.
-
-    Parameters
-    ----------
-    l2, l1 : float >= 0, not both 0
-    """
+    """l2/2 |w|^2 + l1 |w|_1, l2 and l1 >= 0 and not both 0; C is the cube of half side l1."""
 
     l2: float
     l1: float
@@ -187,14 +177,8 @@ class ElasticNet(FeaturePenalty):
 
 @dataclass(frozen=True, eq=False)
 class GroupLasso(FeaturePenalty):
-    """l2/2 |w|^2 + l1 sum over groups of sqrt(size) |w_group|_2; C is the product of balls of
-    radius l1 sqrt(size).
-
-    Parameters
-    ----------
-    l2, l1 : float >= 0, not both 0
-    groups : array (dim,), the group of each feature
-    """
+    """l2/2 |w|^2 + l1 sum over groups of sqrt(size) |w_group|_2, l2 and l1 >= 0 and not both 0, of
+    the `groups` (dim,) of features; C is the product of balls of radius l1 sqrt(size)."""
 
     l2: float
     l1: float

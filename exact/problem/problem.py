@@ -142,18 +142,9 @@ class Problem:
 def pair_problem(
     space: Space, positive: np.ndarray, pairs: AllPairs | PairList, loss: Loss, penalty: Penalty
 ) -> Problem:
-    """Return the problem whose risk is the mean of `loss` over `pairs` of given rows.
-
-    Sizes that do not fit together or a missing class raise `InputError`.
-
-    Parameters
-    ----------
-    space : Space
-    positive : bool array (n,), which become the labels of the pairs
-    pairs : AllPairs or PairList
-    loss : Loss
-    penalty : Penalty
-    """
+    """Return the problem over `space` with this `penalty` whose risk is the mean of `loss` over
+    `pairs`, labelled anew: `positive`, bool (n,), has the positive rows. Sizes that do not fit
+    together and a missing class raise `InputError`."""
     if np.shape(positive) != (space.n,):
         raise InputError(f"{space.n} rows, but labels of shape {np.shape(positive)}")
     if not isinstance(pairs, PairList | AllPairs):

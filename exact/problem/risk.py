@@ -123,14 +123,12 @@ class Minorant:
 
     Attributes
     ----------
-    c : array (n,)
-        Signed marginals, adding up to zero up to the deficiency; empty with `Weights`.
+    c : array (n,) of signed marginals, of sum zero up to the deficiency; empty with `Weights`
     value : float, V; for a mean over pairs sum_ij c_ij dual(alpha_ij)
     deficiency : float
         How far (sum of absolute differences) `c` is from that of a true minorant of this value.
         The bound itself pays for it.
-    c_error, value_error : float
-        Bounds of the rounding in `c` (sum of absolute errors) and in `value`.
+    c_error, value_error : float, bounds of the rounding in `c` (sum of absolute errors) and `value`
     evidence : Evidence or None
         None: `c` holds the marginals of a hinge over all pairs, the positive rows' above zero.
     c_relative : float or None, a bound of the relative rounding of each c_i, where known

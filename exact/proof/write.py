@@ -64,15 +64,13 @@ def write_proof(
 
     Parameters
     ----------
-    path : str or Path
-        A file of that name is replaced only by a complete, verified one.
+    path : str or Path; a file there is replaced only by a complete, verified one
     X : array (n, d) of dense rows, also memory-mapped or any with `shape` and row slices
     y : array (n,) of two kinds of labels; grades with `qid`; None with `time`
     lam : float > 0
     solution : Solution of this problem
     positive : label, by default the larger one
-    sample_weight : array (n,), optional
-        Whole numbers >= 0, below 2^26: how often each row counts.
+    sample_weight : array (n,) of whole numbers >= 0, below 2^26: how often each row counts
     qid : array (n,) of numbers or words, the query of each row as in `solve`
     time, event : arrays (n,), times, and whether the event was seen
     """
@@ -91,16 +89,11 @@ def write_proof(
 
 
 def write_proof_of(problem: Problem, solution: Solution, path: str | Path) -> Proof:
-    """Write the proof file of a solution of `problem`, as `write_proof` does. [ScalingUp, eq. (3)]
+    """Write the proof file of a solution of `problem` to `path`, as `write_proof` does, for the
+    hinge over all or ordered pairs of dense rows, in memory or streamed. [ScalingUp, eq. (3)]
 
     The data's labels are True and False. Those of ordered pairs are the columns `key`, `group`,
     `upper`, `lower` and `share` instead, as in `OrderedPairs`, where a row's weight is its own.
-
-    Parameters
-    ----------
-    problem : Problem of the hinge over all or ordered pairs of dense rows, in memory or streamed
-    solution : Solution
-    path : str or Path
     """
     pairs = problem.pairs
     if problem.loss != HINGE or not isinstance(pairs, AllPairs | OrderedPairs):
@@ -350,8 +343,7 @@ def write_partitioned_proof(
     solution : Solution
         Of the linear hinge problem over all pairs of these rows, by method "descent": where few
         rows are solved in memory, "auto" ends at a dual point that is not one over partitions.
-    positive : label
-        What the labels of positive rows are where a partition is given to the checker.
+    positive : label of the positive rows where a partition is given to the checker
     """
     if partitions_of(rows) is None:
         raise InputError("these rows are not in partitions: use write_proof")
@@ -431,11 +423,9 @@ def write_partitioned_proof(
 
 
 def save_partitions(rows: PartitionedRows, folder: str | Path) -> list[Path]:
-    """Write each partition of `rows` as a file that the checker reads, and return the names.
-
-    The `folder` is one of the machines that hold the rows, each of which writes its own. The files
-    hold `X`, `y`, true on positive rows, and `weight` where rows have weights.
-    """
+    """Write each partition of `rows` as a file that the checker reads, and return the names. The
+    `folder` is one of the machines that hold the rows, each of which writes its own. The files hold
+    `X`, `y`, true on positive rows, and `weight` where rows have weights."""
     where, dim = str(folder), rows.dim
 
     def saved(blocks: Iterator[Block], index: int) -> dict[int, str]:
