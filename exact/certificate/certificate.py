@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -195,9 +195,7 @@ class Certificate:
     objective: str = field(default="", kw_only=True, repr=False)
 
     @classmethod
-    def of(
-        cls, problem: Problem, w: np.ndarray, witness: Minorant, tol: float = 0.0
-    ) -> Certificate:
+    def of(cls, problem: Problem, w: np.ndarray, witness: Minorant, tol: float = 0.0) -> Self:
         """Return the certificate of the coordinates `w` (dim,), everything computed afresh, the
         witness from its evidence. One of another problem raises `InputError`, and a gap below minus
         its rounding, which exact arithmetic excludes, `CertificateError`.
@@ -210,13 +208,13 @@ class Certificate:
     @classmethod
     def with_minorant(
         cls, problem: Problem, w: np.ndarray, witness: Minorant | Evidence, tol: float = 0.0
-    ) -> tuple[Certificate, Minorant]:
+    ) -> tuple[Self, Minorant]:
         """Return what `of` does, of evidence too, and the minorant that was made for it."""
         (primal, dual), made = evaluated_with(problem, w, witness, tol)
         return cls.from_bounds(primal, dual, problem.penalty.l2, problem.space.meaning), made
 
     @classmethod
-    def from_bounds(cls, primal: Bound, dual: Bound, l2: float, objective: str = "") -> Certificate:
+    def from_bounds(cls, primal: Bound, dual: Bound, l2: float, objective: str = "") -> Self:
         """Return the certificate of F at a point and of a lower bound of the optimum; a radius
         needs `l2`. The primal of weights that break a constraint is infinite. Numbers that exclude
         each other before they are rounded outward raise `CertificateError`."""

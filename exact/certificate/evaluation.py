@@ -131,9 +131,7 @@ def noted(problem: Problem, w: np.ndarray, bins: int, half: int | None = None) -
     return None
 
 
-def sums_at(
-    problem: Problem, scores: np.ndarray, width: float, w: np.ndarray | None = None
-) -> PairSums:
+def sums_at(problem: Problem, scores: np.ndarray, width: float, w: Any = None) -> PairSums:
     """Return the risk's sums at `scores` (n,), those of `w` if given, and note them, the last ones
     alone, read-only."""
     notes = _NOTES.get()

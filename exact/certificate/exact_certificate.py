@@ -29,9 +29,7 @@ MOST_NUMBERS = 20_000_000  # entries of X, or listed pairs: about 10 s
 
 # The losses that exact scores turn into whole numbers: max(0, z)^power of the shortfall z = 1 - t,
 # or z^power where they are not clipped.
-FORMS: tuple[tuple[Loss, int, bool], ...] = (
-    (HINGE, 1, True), (SQUARED_HINGE, 2, True), (SQUARE, 2, False),
-)  # fmt: skip
+FORMS = (HINGE, 1, True), (SQUARED_HINGE, 2, True), (SQUARE, 2, False)
 
 
 @dataclass(frozen=True)

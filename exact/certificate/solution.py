@@ -21,8 +21,6 @@ from ..tools.rounding import at_least, at_most
 from .certificate import Certificate, Minorant
 from .evaluation import noting
 
-LEAST_TIME = 1e-3  # seconds that are left at least: solvers need a positive limit
-
 Proof = Minorant | Evidence  # what proves a lower bound: a minorant, or what makes it
 
 
@@ -151,7 +149,8 @@ class Recorder:
 
     @property
     def time_left(self) -> float | None:
-        return None if self.max_time is None else max(self.max_time - self.seconds, LEAST_TIME)
+        # 1e-3: seconds that are left at least, as solvers need a positive limit
+        return None if self.max_time is None else max(self.max_time - self.seconds, 1e-3)
 
     @property
     def gap(self) -> float:

@@ -426,8 +426,7 @@ def of_alpha(pairs: Any, loss: Loss, evidence: Alpha) -> Minorant:
 
 def of_weights(pairs: Any, loss: Loss, evidence: Weights) -> Minorant:
     """Return the evidence alone: its vector is as long as the data and is never held."""
-    ordered = isinstance(pairs, PartitionedOrder)
-    apart = (isinstance(pairs, PartitionedPairs) or ordered) and type(loss) in registry.OURS
+    apart = isinstance(pairs, PartitionedPairs | PartitionedOrder) and type(loss) in registry.OURS
     held = isinstance(pairs, AllPairs) and loss in (HINGE, SQUARED_HINGE)
     if not (held or apart):
         raise InputError("binned dual points are for the hinge over all pairs, or for its square")
@@ -436,5 +435,4 @@ def of_weights(pairs: Any, loss: Loss, evidence: Weights) -> Minorant:
     # A dual part is concave with dual(0) >= 0: s alpha has at least s times the conjugate sum.
     if loss != HINGE and (half or (scale != 1.0 and not apart)):
         raise InputError("only the hinge over all pairs has dual points with a width or scale")
-    same = Weights(evidence.w, bins, half, scale)
-    return Minorant(np.zeros(0), np.nan, evidence=same)
+    return Minorant(np.zeros(0), np.nan, evidence=Weights(evidence.w, bins, half, scale))

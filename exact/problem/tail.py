@@ -102,10 +102,8 @@ class Tail(PairRisk):
         scores = as_float_scores(scores)
         if self.kp + self.kq == self.n:
             return self.mean.pairs.sums(scores, self.loss, width)
-        near = [
-            rows[candidates(sign * scores[rows], k, max(width, 0.0))]
-            for rows, k, sign in self._sides
-        ]
+        wide = max(width, 0.0)
+        near = [rows[candidates(sign * scores[rows], k, wide)] for rows, k, sign in self._sides]
         found = self._weighted(scores, self.chosen(scores, 0.0, near), width)
         if width <= 0:
             return found
