@@ -58,15 +58,15 @@ def certify(
     Parameters
     ----------
     X, y, lam, penalty, n_jobs, **asked
-        As in `solve`, and so are its other arguments that state a problem. Scores without weights
-        are judged only with the ridge, and neither for partial AUC nor with `worst_of`.
+        As in `solve`, like its other arguments that state a problem, and its errors. Scores are
+        judged only with the ridge, and neither for partial AUC nor with `worst_of`.
     w : array (d,) or (d + 1,), optional
         Weights, matched by name if X and w have names (a frame; a Series or a dict); a number too
         many at the end is an intercept, which cancels in every pair. For kernels the coefficients
         (n,) of k(., x_i).
     scores : array (n,), optional
-        f(x_i), up to one common constant, instead of weights. The norm is the least one of a
-        function with these scores: `Audit` says which are meant, and when a gap is missing.
+        f(x_i), up to one common constant, instead of w. The norm is the least one of a function
+        with these scores: `Audit` says which are meant, and when a gap is missing.
     norm2 : float, optional
         |f|^2, for scores; trusted, but refused if it is impossible.
     rival : str, optional
@@ -84,11 +84,6 @@ def certify(
         Relative accuracy of the lower bound, and the gap at which `Audit.status` is "certified".
     max_time : float, optional
         Seconds for the lower bound.
-
-    Raises
-    ------
-    InputError
-        If the input cannot be used, or not exactly one of `w` and `scores` is given.
     """
     if lam is None and penalty is None and (rival is None or C is None):
         raise InputError("give lam, or rival with C")
@@ -116,7 +111,6 @@ def certify_request(
     rival: Rival | None = None,
     refine: bool = True,
 ) -> Audit:
-    """Return what `certify` does, for a request that was made before, and perhaps a rival."""
     start = perf_counter()
     if (w is None) == (scores is None):
         raise InputError("give either weights (w) or scores, one of the two")
@@ -165,8 +159,7 @@ def certify_request(
 def _audit_streamed(
     problem: Problem, w: np.ndarray, refine: bool, rival: Rival | None, options: Options
 ) -> Audit | None:
-    """Return the audit of weights over rows in blocks, or None where the best lower bound was not
-    found and partitions can be held."""
+    """Return the audit over rows in blocks, or None where sums stall and partitions can be held."""
     half = 2 if problem.loss == HINGE else 0  # others' slopes have no jump to smooth
     witness = problem.risk.minorant(Weights(w, 1 << 14, half))  # so many bins a unit of score
     if refine:
@@ -245,7 +238,6 @@ def cut_off(w: Any, d: int) -> str:
 
 
 def text_names(names: object) -> list[str] | None:
-    """Return names as a list if there are some and all of them are text, else None."""
     some = hasattr(names, "__iter__") and getattr(names, "ndim", 1)  # a 0-d array has the method
     found = list(names) if some else []  # type: ignore[call-overload]
     return found if found and all(isinstance(name, str) for name in found) else None

@@ -51,8 +51,7 @@ class CVPath:
     fold_auc : array (folds, k)
         AUC of the held-out rows, ties one half.
     fold_low, fold_high : arrays (folds, k)
-        Proved bounds of the AUC that the exact optimum has on the same rows; 0 and 1 for the
-        lasso, whose optimum may be anywhere.
+        Proved bounds of the AUC that the exact optimum has there; 0 and 1 for the lasso.
     fold_gap : array (folds, k)
         Certified relative gaps (NaN where the objective is zero).
     complete : bool
@@ -192,7 +191,7 @@ def cross_validate(
     end = None if options.max_time is None else time.perf_counter() + options.max_time
     folds: Any
     if isinstance(data, FoldedData):
-        folds = [HeldFold(data, *split) for split in split_rows(data, cv, seed)]
+        folds = [HeldFold(data, *map(data.used, fold)) for fold in split_rows(data, cv, seed)]
         count = len(folds)
         grid = data.grid(request, n_lams) if lams is None else check_lams(lams)
     else:
@@ -296,15 +295,15 @@ class HeldFold:
 
     def _by_kernel(self, path: Path, X: Any) -> tuple[Any, np.ndarray, Any]:
         """Return what scores the held-out rows X, their |k_x - m|, and what bounds the rounding."""
-        base, data, used = path.task.base.gram, self.data, self.data.used(self.test)
+        base, data = path.task.base.gram, self.data
         assert base is not None
         scorer: Any = partial(path.task.evaluate, X=X)
         if data.gram is not None:
-            scorer = partial(blocked_product, data.gram.K[np.ix_(used, data.used(self.train))])
+            scorer = partial(blocked_product, data.gram.K[np.ix_(self.test, self.train)])
         even = np.full(base.n, 1 / base.n)
         means, mean = scorer(even), float(base.scores(even).mean())
         if base.kernel is None:
-            own, noise, chain = np.asarray(data.rows[used, used]).ravel(), 0.0, base.n
+            own, noise, chain = np.diag(data.rows)[self.test], 0.0, base.n
         else:
             own, noise = base.kernel.diagonal(X), max(base.noise, base.kernel.noise(X))
             chain = chain_of(base.n)
@@ -315,8 +314,8 @@ class HeldFold:
 
 
 class FoldedData:
-    """Checked rows, labels and weights, to be cut into folds without rows of weight zero. `order`
-    are the pairs of all rows, with `event` those of survival."""
+    """Checked rows, labels and weights, to be cut into folds. `order` are the pairs of all rows,
+    with `event` those of survival. Parts are named by their rows of positive weight: see `used`."""
 
     def __init__(
         self,
@@ -347,33 +346,31 @@ class FoldedData:
         self.queries = None if order is None or event is not None else order.group
 
     def grid(self, request: Request, n_lams: int) -> np.ndarray:
-        every = np.arange(self.rows.shape[0])
+        every = self.used(np.arange(self.rows.shape[0]))
         task = formulate(*self.asked(every, request), held=self.held(every))
         return lam_grid(task.work, n_lams)
 
     def part(self, index: np.ndarray, columns: np.ndarray) -> tuple[Any, Any, Any]:
-        """Return the named rows, labels and weights; of a Gram matrix the used training columns."""
-        index = self.used(index)
+        """Return the named rows, labels and weights; of a Gram matrix these columns."""
         rows = self.rows[index]
         if self.gram is not None and self.gram.kernel is None:
-            rows = rows[:, self.used(columns)]
+            rows = rows[:, columns]
         positive, weight = (None if x is None else x[index] for x in (self.positive, self.weight))
         return rows, positive, weight
 
     def held(self, index: np.ndarray) -> Gram | None:
         """Return the space of the kernel on the named rows, where it is held."""
-        return None if self.gram is None else self.gram.part(self.used(index))
+        return None if self.gram is None else self.gram.part(index)
 
     def used(self, index: np.ndarray) -> np.ndarray:
         """Return the rows of positive weight among `index`."""
         return index if self.weight is None else index[self.weight[index] > 0]
 
     def pairs(self, index: np.ndarray) -> OrderedPairs | None:
-        """Return the ordered pairs of the named rows; None where all pairs of classes are meant."""
-        return None if self.order is None else self.order.among(self.used(index))
+        """Return the ordered pairs of the named rows; None for all pairs of classes."""
+        return None if self.order is None else self.order.among(index)
 
     def asked(self, index: np.ndarray, request: Request) -> tuple[Any, np.ndarray | None, Request]:
-        """Return the named rows, their labels, and the request over their pairs."""
         rows, positive, weight = self.part(index, index)
         within = self.pairs(index)
         if within is not None:
@@ -382,7 +379,6 @@ class FoldedData:
         return rows, positive, replace(request, pairs=made)
 
     def check(self, number: int, train: np.ndarray, test: np.ndarray) -> None:
-        """Raise `InputError` unless both parts have pairs, and no query is cut."""
         train, test = self.used(train), self.used(test)
         if not (train.size and test.size):
             raise InputError(f"fold {number} has no training rows, or none that are held out")
@@ -412,7 +408,6 @@ class FoldedData:
 
 
 def split_rows(data: FoldedData, cv: object, seed: int) -> Splits:
-    """Return (train, test) row numbers of each fold, checked."""
     if data.event is None:
         splits = make_splits(cv, data.rows, data.positive, seed, data.queries)
     elif not isinstance(cv, int | np.integer):
@@ -452,7 +447,6 @@ def _by_events(data: FoldedData, cv: int | np.integer, seed: int) -> Splits:
 def make_splits(
     cv: object, X: Any, positive: np.ndarray | None, seed: int, queries: np.ndarray | None = None
 ) -> Splits:
-    """Return (train, test) row numbers of each fold; a number of folds keeps queries whole."""
     from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
     labels = np.zeros(X.shape[0], dtype=int) if positive is None else positive.astype(int)
@@ -468,7 +462,6 @@ def make_splits(
 
 
 def _at_most(cv: int | np.integer, most: int, why: str) -> int:
-    """Return the number of folds, with a warning where the rows do not reach for so many."""
     check_count("cv", cv, 2)
     if most < 2:
         raise InputError(f"cv = {cv}, but {why}: they make no two folds")
@@ -478,7 +471,6 @@ def _at_most(cv: int | np.integer, most: int, why: str) -> int:
 
 
 def _splits(cv: object, X: Any, labels: np.ndarray, queries: np.ndarray | None = None) -> Splits:
-    """Return the splits that anything scikit-learn takes for a splitter makes of these rows."""
     from sklearn.model_selection import check_cv
 
     takes = hasattr(cv, "split") or hasattr(cv, "__iter__")

@@ -135,9 +135,8 @@ def regularization_path(
     Parameters
     ----------
     X, y, method, n_jobs, groups, sign, **asked
-        As in `solve`, also its other arguments but `lam`, `l1`, `penalty` and `worst_of`. The AUC
-        of more than a million rows in partitions is known up to the pairs within one step of a fine
-        grid.
+        As in `solve`, like its errors and other arguments but `lam`, `l1`, `penalty`, `worst_of`.
+        The AUC of a million rows in partitions is known up to pairs within a step of a fine grid.
     lams : array (k,), optional
         > 0; solved from the largest to the smallest, equal ones once. By default `lam_grid`.
     n_lams : int
@@ -153,11 +152,6 @@ def regularization_path(
         In [0, 1]: the penalty is lam ((1 - l1_ratio)/2 |w|^2 + l1_ratio |w|_1), from the ridge to
         the lasso. The default grid then begins at the lam below which some weight is not zero.
         > 0 with `groups`.
-
-    Raises
-    ------
-    InputError
-        If the input cannot be used.
     """
     request = Request.of(None, penalty=grids.unit_penalty(l1_ratio, groups, sign), y=y, **asked)
     if request.worst_of is not None:

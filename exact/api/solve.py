@@ -75,7 +75,7 @@ def solve(
 
     Parameters
     ----------
-    X : array, memory map, `StreamedRows`, `PartitionedRows` or sparse matrix (n, d)
+    X : array, memory map, sparse matrix or dask array (n, d), `StreamedRows`, `PartitionedRows`
         Finite numbers.
     y : array (n,)
         Labels of two kinds; grades with `qid`; None with `time`, `OrderedPairs` or
@@ -114,8 +114,8 @@ def solve(
         Times, and whether the event was seen: a row with an event is above rows of later times.
     method : {"auto", "closed-form", "cutting-plane", "descent", "qp", "lifted", "proximal"}
         "auto" takes the closed form for the square loss, the descent for other losses with the
-        ridge, and for everything else the proximal method. On rows in partitions "descent" uses
-        only sums over them; "auto" loads the rows if these sums stall and the rows fit.
+        ridge, the proximal method for all else, and loads rows in partitions, if they fit, where
+        sums over them stall; "descent" does not.
     tol : float
         Relative gap to reach, > 0.
     max_time : float, optional
@@ -137,8 +137,8 @@ def solve(
     Returns
     -------
     Solution
-        `w` are the weights of the features, or for kernels the coefficients of k(., x_i); the
-        certificate is about the problem as stated: the true kernel, the structured norm.
+        `w` are weights of features, or for kernels coefficients of k(., x_i); the certificate is
+        about the problem as stated: the true kernel, the structured norm.
 
     Raises
     ------
@@ -169,12 +169,11 @@ def solve_problem(
 ) -> Solution:
     """Solve a problem that is already stated: minimise penalty(f) + risk(f).
 
-    `solve` makes the problem from data, and solves kernels in features if that is faster.
-
     Parameters
     ----------
     problem : Problem
         Of `linear_problem`, `pair_problem` or `ordered_problem`, or made from your own parts.
+        `solve` makes one of data, and solves kernels in features if that is faster.
     w0 : array (dim,), optional
         Where to start. The answer does not depend on it.
     method, tol, max_time, callback, n_jobs
@@ -199,7 +198,6 @@ def solved(problem: Problem, options: Options, w0: np.ndarray | None = None) -> 
 
 
 def with_zeros(problem: Problem, solution: Solution) -> Solution:
-    """Return the solution with `zeros_proved`."""
     zeros = zeros_proved(problem, solution.w, solution.witness, solution.certificate)
     return replace(solution, zeros_proved=zeros)
 
@@ -283,15 +281,13 @@ def _in_blocks(X: np.ndarray, loss: Loss) -> np.ndarray | StreamedRows:
     n, dim = X.shape
     if dim >= WIDE[loss.name] and X.size <= 200_000_000:  # 1.6 GB
         return X
-    # 5: columns up to which products are so cheap that bins pay for half as many rows
-    least = STREAM_FROM_ROWS // 2 if dim <= 5 else STREAM_FROM_ROWS
+    least = STREAM_FROM_ROWS // (2 if dim <= 5 else 1)  # few columns: bins pay sooner
     many = X.size >= STREAM_FROM_NUMBERS
     if not X.size or (not many and n < least):
         return X
     if X.dtype.kind not in "biuf":
         X = as_float64(X, "X", "a matrix of numbers")  # once, not in every pass
-    # 1024: rows that are looked at, to see whether they differ
-    at = np.unique(np.random.default_rng(0).integers(0, n, 1024))
+    at = np.unique(np.random.default_rng(0).integers(0, n, 1024))  # do these rows differ?
     differ = many or len(np.unique(X[at], axis=0)) >= MOSTLY_DIFFERENT * at.size
     return StreamedRows(X) if differ else X
 

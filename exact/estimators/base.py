@@ -77,7 +77,6 @@ def draw_seed(random_state: Any) -> int:
 
 
 def check_row_weights(weight: object, n: int) -> np.ndarray | None:
-    """Return the row weights as floats, (n,), or None."""
     if weight is None:
         return None
     array = as_float64(weight, "sample_weight")
@@ -269,7 +268,6 @@ class AUCClassifier(ClassifierMixin, Estimator, ABC):
 
 
 def keep_solution(model: Any, solution: Solution) -> None:
-    """Set a certified solution and its parts as attributes of a model."""
     model.solution_, model.certificate_ = solution, solution.certificate
     model.status_, model.n_iter_ = solution.status, solution.n_iter
     model.history_ = solution.history
@@ -288,8 +286,6 @@ def shortfall_of(solution: Solution, tol: float, of: str = "the objective") -> s
 
 @dataclass(eq=False, repr=False)
 class QueryClassifier(AUCClassifier):
-    """Base of the classifiers that take `qid`."""
-
     def fit(
         self,
         X: object,

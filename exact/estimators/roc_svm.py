@@ -61,8 +61,7 @@ class ExactClassifier(QueryClassifier):
         task, found = formulate_and_solve(rows, labels, request, self._options(callback))
         base.keep_solution(self, found)
         factor = None if task is None else task.factor
-        linear = task is None or task.base.held is not None
-        self._keep(rows, linear, None if factor is None else factor.pivots)
+        self._keep(rows, None if factor is None else factor.pivots)
         self._cut(self._scores(rows), labels, weight, self.threshold)
         if request.is_partial:
             warn_if_trivial(request.loss, found.certificate, self.tol)
@@ -104,11 +103,11 @@ class ExactClassifier(QueryClassifier):
             raise InputError("nearest pairs need features, not a precomputed kernel")
         return nearest_pairs(rows, positive, int(number), anchor_filter=self.anchor_filter)
 
-    def _keep(self, rows: Matrix, linear: bool, spanning: np.ndarray | None = None) -> None:
+    def _keep(self, rows: Matrix, spanning: np.ndarray | None = None) -> None:
         """Store what scores new rows: weights, or the rows that span the kernel machine."""
         for name in ("coef_", "dual_coef_", "support_", "_support_rows"):
             self.__dict__.pop(name, None)
-        if linear:
+        if self.kernel == LINEAR:
             self.coef_ = np.array(self.solution_.w, dtype=float).reshape(1, -1)
             return
         self.support_ = np.flatnonzero(self.solution_.w) if spanning is None else np.sort(spanning)
@@ -276,7 +275,6 @@ class Searched:
     def _chosen(
         self, data: FoldedData | PartitionedRows, request: Request, options: Options
     ) -> Request:
-        """Choose lam by cross-validation, and return the request at it."""
         check_choice("choice", self.choice, CHOICES)
         options = replace(options, tol=check_number("cv_tol", self.cv_tol), callback=None)
         given = self.lams, self.n_lams, self.cv, base.draw_seed(self.random_state)
@@ -285,7 +283,6 @@ class Searched:
         return self._at_lam(request)
 
     def _at_lam(self, request: Request) -> Request:
-        """Return a request for lam = 1 at the lam chosen."""
         return replace(request, penalty=strengthened(request.penalty, self.lam_))
 
 
@@ -351,7 +348,6 @@ class ROCSVMCV(Searched, ExactClassifier):
         return self._chosen(rows, replace(self._request(), positive=None), self._options())
 
     def _request(self) -> Request:
-        """Return what the parameters ask for, at lam = 1."""
         asked = {"kernel": self.kernel, "gamma": self.gamma, "structure": self.structure}
         unit = unit_penalty(self.l1_ratio, self.groups, self.sign)
         return Request.of(None, self.loss, positive=True, penalty=unit, **asked)

@@ -89,7 +89,6 @@ class Encoder:
         raise InputError(f"{where} is {kind}, which a model file cannot hold{hint}")
 
     def known(self, value: object, where: str) -> str:
-        """Return the name of a value's type, or raise `InputError` where it is not registered."""
         name = type(value).__name__
         if KNOWN.get(name) is not type(value):
             advice = "; save the step after it, and encode rows before it scores them"
@@ -248,16 +247,15 @@ def save_model(model: Any, path: str | Path) -> None:
     ----------
     model : estimator
         A fitted classifier of `aucert.exact` or `aucert.approx`, a `Nystrom`, or a scikit-learn
-        `Pipeline` of such, scalers of columns, `SimpleImputer` and `RBFSampler`. Each room's
-        `save_model` knows its own estimators; once both are imported, each knows all.
+        `Pipeline` of such, scalers of columns, `SimpleImputer` and `RBFSampler`. The `save_model`
+        of each room knows all estimators once both are imported.
     path : str or Path
-        Written as it is, with any ending; .npz is usual.
+        With any ending; .npz is usual.
 
     Raises
     ------
     InputError
-        If the model holds what a file cannot, say a function as its threshold, or the file cannot
-        be written.
+        If a file cannot hold a part, say a function as the threshold, or cannot be written.
     NotFittedError
         If the model is not fitted.
     """
@@ -285,8 +283,7 @@ def save_model(model: Any, path: str | Path) -> None:
 def load_model(path: str | Path) -> Any:
     """Return the model of a file that `save_model` wrote.
 
-    Its certificate is what the file says (`certificate_.as_saved`); `aucert.exact.recertify` makes
-    it anew from the data.
+    Its certificate is what the file says (`certificate_.as_saved`); `recertify` makes it anew.
 
     Parameters
     ----------

@@ -50,7 +50,6 @@ class SolvedOrder(SolvedSVM):
         return {k: shape for k, shape in super()._shapes().items() if k != "classes_"}
 
     def fit(self, *given: object, **named: object) -> Any:
-        """Raise `InputError`: such a model is made by `aucert solve` alone."""
         raise InputError("a model of ordered pairs is not fitted: call solve with qid or time")
 
     def predict(self, X: object) -> np.ndarray:
@@ -91,7 +90,7 @@ def solved_order(solution: Solution, rows: Any, parameters: dict[str, Any]) -> S
 def _keep(model: Any, solution: Solution, rows: Any) -> Any:
     model.n_features_in_ = int(rows.shape[1])
     keep_solution(model, solution)
-    model._keep(rows, model.kernel == "linear")
+    model._keep(rows)
     return model
 
 

@@ -76,8 +76,6 @@ class OrderedModel(Estimator, ABC):
 
 @dataclass(eq=False, repr=False)
 class AtLam(OrderedModel):
-    """Base of the models that are solved at one lam."""
-
     lam: float = 1e-3
     _: KW_ONLY
     l1: float = 0.0
@@ -89,8 +87,6 @@ class AtLam(OrderedModel):
 
 @dataclass(eq=False, repr=False)
 class SurvivalModel(OrderedModel):
-    """Base of the survival models: their pairs are the comparable ones."""
-
     def fit(
         self, X: object, y: object, event: object = None, callback: Callback | None = None
     ) -> Self:
@@ -109,8 +105,7 @@ class SurvivalModel(OrderedModel):
         Raises
         ------
         InputError
-            If a parameter or the input cannot be used, or no two rows are comparable;
-            scikit-learn's own checks of X raise plain `ValueError`.
+            As in `solve`, or if no two rows are comparable; scikit-learn's checks: `ValueError`.
 
         Warns
         -----
@@ -227,16 +222,8 @@ class RankingSVM(AtLam):
 
     i of the larger grade and j in the same query. `ROCSVM` and `RankSVM` take two grades, too.
 
-    Parameters
-    ----------
-    lam, loss, tol, max_time, l1, groups, sign
-        As in `SurvivalSVM`.
-
-    Attributes
-    ----------
-    coef_ : array (n_features_in_,)
-    certificate_, solution_, status_, n_iter_, history_, n_features_in_, feature_names_in_
-        As in `ROCSVM`.
+    The parameters lam, loss, tol, max_time, l1, groups and sign and all attributes are as in
+    `SurvivalSVM`.
     """
 
     def fit(

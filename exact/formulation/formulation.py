@@ -173,7 +173,6 @@ def _classes(pairs: Any) -> tuple[np.ndarray, AllPairs | PairList]:
 
 
 def _true_space(X: object, request: Request) -> Rows | Gram:
-    """Return the space meant, without its structure."""
     if request.gives_matrix:
         return Gram(X)
     if request.is_linear:
@@ -234,12 +233,7 @@ def ordered_problem(
     y : array (n,) or None
         Grades, larger is better, for ranking by query; None for survival.
     lam, loss, qid, time, event, l1, groups, sign
-        As in `solve`; all events were seen where `event` is None.
-
-    Raises
-    ------
-    InputError
-        If neither or both of `qid` and `time` are given, or the input cannot be used.
+        As in `solve`, like the errors; either `qid` or `time`, and all events seen by default.
     """
     pairs = ordered_pairs_of(y, qid, time, event)
     return Problem(Rows(X), Mean(pairs, get_loss(loss)), penalty_from(lam, l1, groups, sign))
@@ -253,7 +247,6 @@ class EqualRows:
     group: np.ndarray  # the group of each row: (n,)
 
     def total(self, values: np.ndarray) -> np.ndarray:
-        """Return the sums over the groups: (k,), from values (n,)."""
         return np.bincount(self.group, values, self.first.size)
 
     def witness(self, meant: Problem, witness: Minorant) -> Minorant:

@@ -272,13 +272,11 @@ def beside_rows(*given: object) -> None:
 
 
 def refuse_method(X: object, method: str) -> None:
-    """Raise `InputError` if `X` is rows in partitions: `method` does not read them."""
     if partitions_of(X) is not None:
         raise InputError(f"rows in partitions are solved by descent, not by {method!r}")
 
 
 def is_dask(X: object) -> bool:
-    """Return whether `X` is a collection of dask, an array or a dataframe."""
     return hasattr(X, "__dask_graph__") and hasattr(X, "to_delayed")
 
 

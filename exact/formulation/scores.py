@@ -89,10 +89,8 @@ def fit_scores(task: Formulation, scores: np.ndarray) -> ScoreFit:
 
 
 def _proved_fit(base: Space, scores: np.ndarray) -> _Known | None:
-    """Return the fit with proofs, or None where there are none."""
     if base.held is not None:
-        # 20_000_000: of the largest matrix whose smallest singular value is bounded
-        if base.n * base.dim > 20_000_000:
+        if base.n * base.dim > 20_000_000:  # larger matrices have no bound of sigma
             return None
         if base.dim < base.n:
             return _by_columns(base.held, scores)
@@ -151,8 +149,7 @@ def _basis(space: Rows) -> tuple[Any, ...] | None:
     A[:, ~varies] = 0.0
     R, order = scipy.linalg.qr(A / lengths, mode="r", pivoting=True)
     pivots = np.abs(np.diag(R))
-    # 1e-10: a remainder below this share of a column's length counts as rounding
-    rank = int((pivots > 1e-10).sum())
+    rank = int((pivots > 1e-10).sum())  # less of a column's length counts as rounding
     basis, others = order[:rank], order[rank:]
     C = _dependence(raw, basis, others, R[:rank], lengths) if rank else None
     if C is None:
@@ -191,8 +188,7 @@ def _dependence(
         used = np.flatnonzero(shares)
         spent += raw.shape[0] * (used.size + 1)
         C[:, k] = shares.astype(float)
-        # 2_000_000: most products of fractions to spend on columns that depend on others
-        if spent > 2_000_000:
+        if spent > 2_000_000:  # products of fractions, which are slow
             return None
         left = fractions(raw[:, column]) - fractions(raw[:, basis[used]]) @ shares[used]
         if (left != left[0]).any():
@@ -372,7 +368,6 @@ def loss_of(problem: Problem, scores: np.ndarray) -> Bound:
 
 
 def _why(fit: ScoreFit) -> str:
-    """Return why a gap is missing."""
     if fit.least_residual > OPEN_SHARE:
         return (
             "Not in this model class: no gap. No function of it leaves less than "
