@@ -76,13 +76,9 @@ def raised(found: Sequence[Any]) -> Sequence[Any]:
     return found
 
 
-def same(*value: Any) -> tuple[Any, ...]:
-    return value
-
-
 @refusals_returned
 def run_here(there: tuple[Task, np.ndarray], places: Sequence[int], *parts: Any) -> Reply:
-    """Return the sum of a task's answers on partitions (X, positive or key, weight, and groups)."""
+    """Return the sum of a task's answers on what `_part` returned of partitions."""
     here = []
     for place, (X, positive, weight, *groups) in zip(places, parts, strict=True):
         key = positive.astype(float) if groups else None
@@ -93,7 +89,7 @@ def run_here(there: tuple[Task, np.ndarray], places: Sequence[int], *parts: Any)
 
 @refusals_returned
 def sums_here(there: tuple[Task, np.ndarray], *some: Reply) -> Reply:
-    """Return the sum of what others have found; it shares no memory with that."""
+    """Return the sum of what others have found, in memory of its own."""
     join = functools.partial(partitions.joined, there[0])
     return functools.reduce(join, copy.deepcopy(list(some)))
 
@@ -123,7 +119,7 @@ class DaskEngine(Engine):
             work = task.run.func if isinstance(task.run, functools.partial) else task.run
             name = f"aucert-{work.__name__}"
             # Workers find it there; the scheduler can make it again if one dies.
-            there = self._submit("aucert-task", None, same, task, key)
+            there = self._submit("aucert-task", None, lambda *given: given, task, key)
             last = asked = [
                 self._submit(name, at, run_here, there, places, *(self._parts[k] for k in places))
                 for places, at in self._stretches()
@@ -255,7 +251,7 @@ def _kinds(client: Any, labels: list[Future]) -> np.ndarray:
 
 
 def _client() -> tuple[Any, Callable[[], object]]:
-    """Return a client, and what ends it if it was made here."""
+    """Return a client, and what ends it where it was made here."""
     try:
         return get_client(), lambda: None
     except ValueError:

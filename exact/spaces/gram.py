@@ -118,7 +118,7 @@ ASYMMETRY = 1e-10, 64 * FLOAT32  # of the largest entry: K in float64, and in fl
 
 
 def as_meant(meaning: str) -> str:
-    """Return the sentences that say which matrix is meant, given `Gram.meaning`."""
+    """Return the sentences that say which matrix is meant."""
     return AS_STORED + (f" It is {meaning} that is meant." if meaning else "")
 
 
@@ -183,9 +183,9 @@ class Gram(Space):
 
     What is given is replaced by the average with its transpose, `Gram.K`. Where that is proved to
     be positive semidefinite, it is what is meant, as stored in float64. Where rounding leaves that
-    open, K + shift I is proved to be semidefinite, with a shift of a few n u of its largest entry.
-    Every bound of rounding then holds for each K + t I with 0 <= t <= shift. `Gram.of_kernel` means
-    the formula instead, and holds K or makes it anew, a block of rows at a time.
+    open, K + shift I is proved to be, with a shift of a few n u of its largest entry; every bound
+    of rounding then holds for each K + t I with 0 <= t <= shift. `Gram.of_kernel` means the formula
+    instead, and holds K or makes it anew, a block of rows at a time.
 
     The least s that makes a matrix of float32, or of whole numbers, semidefinite is added to its
     diagonal, if the rounding of its n^2 entries can hide it: `meaning` says so, and one warning.
@@ -201,18 +201,13 @@ class Gram(Space):
 
     Attributes
     ----------
-    K : array (n, n) or None
-        None where it is not held.
-    shift : float
-        >= 0; K + shift I is proved to be semidefinite.
-    noise : float
-        |K_ij - M_ij| <= noise r_i r_j; 0 where K itself is meant.
-    lengths : array (n,)
-        r_i, upper bounds of the roots of the diagonal.
+    K : array (n, n), or None where it is not held
+    shift : float >= 0; K + shift I is proved to be semidefinite
+    noise : float; |K_ij - M_ij| <= noise r_i r_j, 0 where K itself is meant
+    lengths : array (n,), r_i, upper bounds of the roots of the diagonal
     meaning : str
         What is meant instead of the K given, in words; empty where that is meant.
-    kernel : Kernel or None
-        The formula meant, at the rows `X`.
+    kernel : Kernel or None, the formula meant, at the rows `X`
     precise : bool
         Whether norms and careful scores are summed in the long format; see `plain`.
 
@@ -275,7 +270,6 @@ class Gram(Space):
         return gram
 
     def part(self, index: np.ndarray) -> Gram:
-        """Return the space of some of the rows, with the same matrix meant."""
         if self.K is None:
             return Gram.of_kernel(self.kernel, self.X[index], held=False)
         gram = copy.copy(self)
@@ -410,11 +404,10 @@ class Gram(Space):
         return (self._chain(unit) * self._sizes(w) + off) * (1 + gamma(8))
 
     def _sizes(self, w: np.ndarray) -> np.ndarray:
-        """Return upper bounds of |K| |w|: (n,)."""
         if self.K is None:
             return mass_of(w, self.lengths) * self.lengths * (1 + gamma(4))
         size = self.K if self.K.min() >= 0 else np.abs(self.K)
-        return (size @ np.abs(w)) * (1 + gamma(self.n + 8))
+        return (size @ np.abs(w)) * (1 + gamma(self.n + 8))  # at least |K| |w|
 
     def _chain(self, unit: float) -> float:
         """Return the relative rounding of a product's terms. Where K is not held, a term passes

@@ -43,11 +43,9 @@ def whole_partition(blocks: Iterable[Any]) -> Whole | None:
 
 @dataclass(eq=False)
 class OrderCounts:
-    """Of some partitions."""
-
-    mass: int = 0
+    mass: int = 0  # what all pairs weigh together
     count: int = 0
-    names: dict[int, np.ndarray] = field(default_factory=dict)
+    names: dict[int, np.ndarray] = field(default_factory=dict)  # of each partition's groups
     keys: np.ndarray = field(default_factory=lambda: np.zeros(0))  # two kinds, and one more
 
     def merge(self, other: OrderCounts) -> OrderCounts:
@@ -108,10 +106,7 @@ class GroupedRows(PartitionedRows):
     source : sequence of tuples, or Engine
         For each partition (X, group, key) or (X, group, key, weight): numbers (m, d), what names
         the groups (m,), numbers or words, finite numbers (m,), whose larger one should have the
-        larger score, and weights (m,). Anything that has the methods of `Partition` may stand in
-        place of a tuple. All are read by this process.
-    columns : list of str, optional
-        Names of the features.
+        larger score, and weights (m,). Otherwise, and `columns`, as in `PartitionedRows`.
     advice : str, optional
         What is to be done where a group is split, as part of a sentence.
 
@@ -185,6 +180,11 @@ class GroupedRows(PartitionedRows):
             kept = [hashed_names(np.unique(b.group), seed) for b in blocks if b.key.size]
             return np.unique(np.concatenate([np.zeros(0, np.uint64), *kept]))
 
+        def of_fold(starts: Any, fold: int, block: Block, seen: Any, index: int) -> np.ndarray:
+            names, place = np.unique(np.asarray(block.group), return_inverse=True)
+            folds = np.searchsorted(starts, hashed_names(names, seed), side="right") - 1
+            return np.flatnonzero((folds == fold)[place])
+
         every: Any = self.total(hashes, np.union1d)
         if every.size < count:
             raise InputError(
@@ -192,7 +192,7 @@ class GroupedRows(PartitionedRows):
             )
         starts = every[np.arange(count) * every.size // count]  # the least hash of each fold
         for fold in range(count):
-            yield self._split(partial(groups_of_fold, starts, fold, seed))
+            yield self._split(partial(of_fold, starts, fold))
 
     def all_rows(self) -> Drawn:
         """Return all rows, in the order of the partitions."""
@@ -223,12 +223,3 @@ class GroupedRows(PartitionedRows):
         raise InputError("rows with groups have no class: drawn pairs are for two classes")
 
     named = cast(Any, drawn)
-
-
-def groups_of_fold(
-    starts: np.ndarray, fold: int, seed: int, block: Block, seen: np.ndarray, index: int
-) -> np.ndarray:
-    """Return the rows of the groups of a fold."""
-    names, place = np.unique(np.asarray(block.group), return_inverse=True)
-    folds = np.searchsorted(starts, hashed_names(names, seed), side="right") - 1
-    return np.flatnonzero((folds == fold)[place])

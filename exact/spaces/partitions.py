@@ -168,8 +168,7 @@ def joined(task: Task, first: Reply, second: Reply) -> Reply:
     both = first.digests.keys() & second.digests.keys()
     if both:
         raise CertificateError(f"partition {min(both)} was counted twice: please report this")
-    answer = task.merge(first.answer, second.answer)
-    return Reply(first.digests | second.digests, answer)
+    return Reply(first.digests | second.digests, task.merge(first.answer, second.answer))
 
 
 def replied_in_order(
@@ -248,9 +247,7 @@ class LocalEngine(Engine):
 
 @dataclass(eq=False)
 class Facts:
-    """Of some partitions."""
-
-    sizes: dict[int, tuple[int, int]]
+    sizes: dict[int, tuple[int, int]]  # rows, and positive ones, of each partition
     low: np.ndarray
     high: np.ndarray
     total: np.ndarray
@@ -376,15 +373,14 @@ def assembled(parts: list[tuple[int, Drawn]]) -> Drawn:
 class PartitionedRows(FeatureWeights):
     """Linear functions f(x) = w'(x - offset) of rows in partitions, which stay where they are.
 
-    Every pass is fingerprinted: each partition must answer once, and hold what it held when it was
-    read first.
+    Every pass is fingerprinted: each partition must answer once, and hold what it held at first.
 
     Parameters
     ----------
     source : sequence of tuples, or Engine
         For each partition (X, positive) or (X, positive, weight): numbers (m, d), a bool array
-        (m,), true for rows of the positive class, and weights (m,). Anything that has the methods
-        of `Partition` may stand in place of a tuple. All are read by this process.
+        (m,), true for rows of the positive class, and weights (m,); or, in place of a tuple,
+        anything that has the methods of `Partition`. All are read by this process.
     columns : list of str, optional
         Names of the features.
 
@@ -392,12 +388,11 @@ class PartitionedRows(FeatureWeights):
     ----------
     n, dim : int
     offset : array (dim,)
-    reach : float
-        At least |x_i - offset| of every row.
+    reach : float, at least |x_i - offset| of every row
     facts : Facts
     sample : Drawn or None
-        The smallest sample that was drawn; and `last_range`, weights with the range of each
-        class's scores: both only save a pass that would look for the range of scores.
+        The smallest sample drawn; and `last_range`, weights with the range of each class's scores:
+        both only save a pass that would look for the range of scores.
 
     Raises
     ------
@@ -427,7 +422,6 @@ class PartitionedRows(FeatureWeights):
         self._measure()
 
     def _measure(self) -> None:
-        """Read the rows once, for their sizes, sums and box."""
         facts = self.facts = self.first_pass()
         self.n, self.dim = self.shape = facts.n, facts.low.size
         if self.n == 0:
@@ -532,11 +526,10 @@ class PartitionedRows(FeatureWeights):
         return np.cumsum(held, axis=0) - held
 
     def score_slip(self, w: np.ndarray) -> float:
-        """Return gamma_{d+3} max |x_i - offset| |w|, a bound of the rounding in every score."""
+        """Return gamma_{d+3} max |x_i - offset| |w|."""
         return gamma(self.dim + 3) * self.reach * float(np.linalg.norm(w)) * (1 + gamma(self.dim))
 
     def scores(self, w: np.ndarray) -> NoReturn:
-        """Refuse: the scores are as long as the data, and never come here."""
         raise InputError("the scores of rows in partitions are never held: evaluate the problem")
 
     careful_scores = pull = dual_norm2 = cast(Any, scores)

@@ -36,7 +36,7 @@ LARGEST_REACH = 1e100  # Largest norm of a row: products of larger ones may over
 
 def centred_rows(X: np.ndarray, centred: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the rows to compute with, their squared norms (n,) and what was taken off them (d,):
-    any offset, as it cancels in every pair."""
+    any offset cancels in every pair."""
     mean = np.zeros(X.shape[1])
     with np.errstate(over="ignore", invalid="ignore"):  # squares that overflow are refused later
         found = mean if centred else X.mean(axis=0)
