@@ -37,8 +37,8 @@ ROUTES = ("root", "pinv", "inv")
 
 @dataclass(frozen=True, eq=False)
 class ClassScatter:
-    """R of all pairs: the two class covariances, [SAUC, Prop. 1, eq. (15)]. `times` rounds by at
-    most gamma_chain times `size`, and R is not above the diagonal `mass`."""
+    """R of all pairs: the two class covariances, [SAUC, Prop. 1, eq. (15)]. `times`, a product with
+    R, rounds by at most gamma_chain times `size`, and R is not above the diagonal `mass`."""
 
     positive: np.ndarray
     a: np.ndarray
@@ -49,7 +49,6 @@ class ClassScatter:
         return self.positive.size + 8
 
     def times(self, values: np.ndarray) -> np.ndarray:
-        """Return R values."""
         return self.mass().reshape((-1,) + (1,) * (values.ndim - 1)) * self.centre(values)
 
     def root(self) -> np.ndarray:
@@ -61,7 +60,6 @@ class ClassScatter:
         return Q
 
     def centre(self, values: np.ndarray) -> np.ndarray:
-        """Return values less their class mean."""
         out = np.empty_like(values, dtype=float)
         for side, weight in ((self.positive, self.a), (~self.positive, self.b)):
             out[side] = values[side] - weight @ values[side]
@@ -75,7 +73,6 @@ class ClassScatter:
         return out
 
     def mass(self) -> np.ndarray:
-        """Return a and b, row by row."""
         out = np.empty(self.positive.size)
         out[self.positive], out[~self.positive] = self.a, self.b
         return out
@@ -254,7 +251,7 @@ def deformed_gram(
     """Return G (n, n) on the training rows: [SAUC, eq. (17), eq. (18), eq. (19)].
 
     Differs from the paper: 1. a root or pseudo-inverse where the printed inverse does not exist. 2.
-    Formed from n x n matrices; from pair matrices it would cost O(n^5).
+    Formed from n x n matrices: pair matrices would cost O(n^5).
     """
     if route == "root":
         structure = check_number("structure", structure, closed="low")
@@ -299,8 +296,7 @@ def sauc_scores(
 
 
 def literal_pair_kernel(kernel: Kernel, X: np.ndarray, i: np.ndarray, j: np.ndarray) -> np.ndarray:
-    """Return k(x_i - x_j, x_u - x_v) of all listed pairs, as printed: (m, m). [SAUC, eq. (3)] Right
-    for the linear kernel only, see `pair_kernel`."""
+    """Return k(x_i - x_j, x_u - x_v) as printed, right for linear kernels only. [SAUC, eq. (3)]"""
     differences = X[i] - X[j]
     return kernel(differences, differences)
 

@@ -334,7 +334,6 @@ class Exponential:
         return np.maximum(0.0, alpha)
 
     def slip(self, mass: np.ndarray, error: np.ndarray, value: float) -> float:
-        """Return what errors can do to the mean loss: a factor of exp(e), e twice the largest."""
         most = 2.0 * float(np.max(error[mass > 0], initial=0.0))
         if not most <= LARGEST_EXPONENT:
             raise InputError(
@@ -364,7 +363,6 @@ OURS: tuple[type, ...] = tuple(type(loss) for loss in ALL_LOSSES.values())
 
 
 def get_loss(loss: str | Loss) -> Loss:
-    """Return the loss of that name, or a loss of one's own that keeps the contract."""
     if isinstance(loss, str):
         return ALL_LOSSES[check_choice("loss", loss, ALL_LOSSES)]
     if type(loss) in OURS:

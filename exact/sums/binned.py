@@ -66,7 +66,6 @@ class Extent:
 
 
 def raise_for(scores: np.ndarray) -> None:
-    """Raise `InputError` for the first score that is not finite or overflows the grid."""
     row = int(np.argmin(np.isfinite(scores)))
     raise InputError(f"a score is {scores[row]}: scores must be finite and within reach of a grid")
 
@@ -85,7 +84,6 @@ class Ruler:
     def marginals(
         self, scores: np.ndarray, positive: np.ndarray, weight: np.ndarray | None, table: np.ndarray
     ) -> np.ndarray:
-        """Return the marginals (m,) of rows for a table (2, size, powers)."""
         out, given = np.empty(scores.size), (sealed(scores), positive, _sealed(weight))
         loops.look_up(*given, float(self.bins), self.limits, self.cut, table, out)
         return out
@@ -284,12 +282,10 @@ def hinge_of_scores(
 
 
 def squared_ruler(extent: np.ndarray, bins: int) -> Ruler:
-    """Return the grid of the squared hinge's moments for scores of this range."""
     return replace(hinge_ruler(extent, bins), powers=2)
 
 
 def closed_squared(ruler: Ruler, found: Gathered, whole: bool) -> PairSums:
-    """Return the same of the squared hinge."""
     minus, plus = found.held
     table, K = np.empty((2, ruler.size, 2)), float(ruler.bins)
     pairs_mass = float(plus[:, 0].sum()) * float(minus[:, 0].sum())

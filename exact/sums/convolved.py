@@ -76,7 +76,6 @@ class Bins:
         return float(short_sum(self.count_a)), float(short_sum(self.count_b))
 
     def mean_a(self, values: np.ndarray) -> float:
-        """Return the mean of values (size,) over the positive rows."""
         return float(short_sum(self.count_a * values) / self.masses[0])
 
 
@@ -165,7 +164,6 @@ def _kernels(
 
 
 def few_pairs(pairs: Any, scores: np.ndarray, width: float) -> bool:
-    """Return whether the pairs are so few that visiting them one by one is best."""
     if pairs.form == "binned" or (count := pairs.count()) > FEW_PAIRS:
         return False
     # A bin takes as long as eight pairs do.
@@ -318,5 +316,4 @@ def exponential_sums(pairs: Any, scores: np.ndarray) -> PairSums:
 
 
 def _factors(weight: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """Return weight * exp(x), zero where the weight is zero."""
     return weight * np.exp(np.where(weight > 0, x, 0.0).astype(float))

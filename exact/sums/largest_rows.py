@@ -76,7 +76,6 @@ def _ramp(values: np.ndarray, k: Fraction, width: float) -> Chosen:
 
 
 def exact_sum(weights: np.ndarray) -> Fraction:
-    """Return the sum of floats, exactly."""
     if bool(np.all(weights == np.floor(weights))) and float(weights.sum()) < LARGEST_WHOLE:
         return Fraction(int(weights.sum()))
     return sum(map(Fraction, weights.tolist()), Fraction(0))

@@ -120,7 +120,6 @@ def square_sides(
 
 
 def hinge_sums(pairs: Any, scores: np.ndarray, width: float) -> PairSums:
-    """Return the hinge's sums over all pairs: counted, or swept."""
     if pairs.weight is None:
         found = counted_hinge(scores, pairs.positive, width)
         if found is not None:
@@ -133,7 +132,6 @@ def hinge_sums(pairs: Any, scores: np.ndarray, width: float) -> PairSums:
 
 
 def quadratic_sums(pairs: Any, scores: np.ndarray, square: bool) -> PairSums:
-    """Return the sums over all pairs of the square loss, or of the squared hinge."""
     t, b, size = centred(scores, pairs.places)
     a, c = pairs.sides
     side = square_sides(t, b, a, c) if square else swept(t, b, a, c, squared=True)

@@ -102,18 +102,14 @@ class Arrangement:
         one = group.size == 0 or int(group.max()) == 0
         order = np.argsort(-key, kind="stable") if one else np.lexsort((-key, group))
         group, key, upper = group[order], key[order], upper[order]
-        changed = np.ones(group.size, dtype=bool)
-        changed[1:] = group[1:] != group[:-1]
-        first_of_group = np.flatnonzero(changed)
-        changed[1:] |= key[1:] != key[:-1]
-        firsts = np.flatnonzero(changed)
+        new_group = np.diff(group, prepend=-1) != 0
+        firsts = np.flatnonzero(new_group | (np.diff(key, prepend=0) != 0))
         gives = np.logical_or.reduceat(upper, firsts)
-        kept = np.ones(firsts.size, dtype=bool)
-        kept[1:] = gives[:-1] | (group[firsts[1:]] != group[firsts[:-1]])
-        starts = firsts[kept]
+        # Keys join the block above if no row there can be an upper one.
+        starts = firsts[new_group[firsts] | np.append(True, gives[:-1])]
         ends = np.append(starts[1:], group.size)
         block = np.repeat(np.arange(starts.size), ends - starts)
-        group_ends = np.append(first_of_group[1:], group.size)
+        group_ends = np.append(np.flatnonzero(new_group)[1:], group.size)
         return cls(order, group, group_ends, block, ends)
 
     @cached_property
@@ -234,9 +230,9 @@ def largest_mass(at: Arrangement, term: Term) -> int:
 
 def _split(at: Arrangement, term: Term) -> list[Term]:
     """Return terms with weights of `LIMB` bits that add up to a term with large ones."""
-    shifts, limbs = range(0, 54, LIMB), []
+    mask, limbs = (1 << LIMB) - 1, []
     for values in (term.a, term.b):
-        parts = [(e, (values >> e) & ((1 << LIMB) - 1)) for e in shifts]
+        parts = [(e, (values >> e) & mask) for e in range(0, 54, LIMB)]
         limbs.append([(e, part) for e, part in parts if part.any()])
     found = [Term(1 << (e + f), a, b) for (e, a), (f, b) in product(*limbs)]
     if any(largest_mass(at, part) >= LARGEST_MASS << 8 for part in found):
@@ -361,7 +357,6 @@ def ordered_hinge(
 def _counts(
     at: Arrangement, weights: PairWeights, s: np.ndarray, k: int, half: int, coarse: bool = False
 ) -> list[HingeCounts]:
-    """Return the whole-number sums of each term at scores (n,) by place, on a grid of 2^-k."""
     places = np.floor(np.ldexp(s, k))
     places = (places - places.min()).astype(np.int64)
     run = hinge_counts_by_counters if coarse else hinge_counts
@@ -422,7 +417,6 @@ def _combined(weights: PairWeights, parts: list[np.ndarray]) -> np.ndarray:
 
 
 def _total(weights: PairWeights, counts: list[HingeCounts], which: int) -> float:
-    """Return a total of all terms, normalised."""
     pairs = list(zip(weights.terms, counts, strict=True))
     if weights.shared:
         parts = [float(term.coefficient) * found.by_group(which) for term, found in pairs]

@@ -28,9 +28,10 @@ EXACT = 2.0**53  # every whole number up to here is one of float64
 FAR_APART = 1e100
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def promoted_exactly(given: np.ndarray, name: str, place: Callable[[int], str]) -> np.ndarray:
     """Return float64 of real numbers, or refuse the first that it cannot hold."""
-    held = _floats(given)
+    held = given.astype(float, copy=False)
     lost = _lost(given, held)
     if lost.size:
         at = int(lost[0])
@@ -48,13 +49,9 @@ def promoted_exactly(given: np.ndarray, name: str, place: Callable[[int], str]) 
 
 
 @np.errstate(over="ignore", invalid="ignore")
-def _floats(given: np.ndarray) -> np.ndarray:
-    return given.astype(float, copy=False)
-
-
 def lost_digits(given: np.ndarray) -> np.ndarray:
     """Return the flat places of the numbers that float64 cannot hold."""
-    return _lost(given, _floats(given))
+    return _lost(given, given.astype(float, copy=False))
 
 
 def is_large(held: np.ndarray) -> np.ndarray:
@@ -63,7 +60,6 @@ def is_large(held: np.ndarray) -> np.ndarray:
 
 
 def _lost(given: np.ndarray, held: np.ndarray) -> np.ndarray:
-    """Return the flat places of the numbers that became others."""
     kind, size = given.dtype.kind, given.dtype.itemsize
     if kind in "OSU":
         suspects = range(held.size) if kind == "O" else np.flatnonzero(is_large(held))
@@ -71,16 +67,14 @@ def _lost(given: np.ndarray, held: np.ndarray) -> np.ndarray:
     if kind == "f" and size > 8:
         return np.flatnonzero((held != given) & ~np.isnan(given))
     if kind in "iu" and size == 8:
-        top = 2.0**63 if kind == "i" else 2.0**64
-        with np.errstate(invalid="ignore"):
-            back = held.astype(given.dtype)
+        top, back = 2.0**63 if kind == "i" else 2.0**64, held.astype(given.dtype)
         return np.flatnonzero(is_large(held) & ((held >= top) | (back != given)))
     return np.empty(0, dtype=int)
 
 
 def loses_digits(given: Any, held: float) -> bool:
-    """Return whether a number or its text is not what the float64 `held` made of it is. Decimals
-    below 2^53 and text with an exponent mean the nearest float64; others are to be kept."""
+    """Return whether a number or its text is other than the float64 `held` made of it. Decimals
+    below 2^53 and text with an exponent mean the nearest float64."""
     if isinstance(given, str | bytes):
         text = given.decode() if isinstance(given, bytes) else given
         if not (EXACT <= abs(held) < np.inf) or "e" in text.lower():
@@ -208,15 +202,13 @@ def _float64(values: Any, name: str, what: str, column: int | None = None) -> np
 
 
 def place_of(where: tuple[int, ...]) -> str:
-    """Return the words that say where a number is."""
     if len(where) == 2:
         return f" in row {where[0]}, column {where[1]} (from 0)"
     return f" at place {', '.join(map(str, where))} (from 0)" if where else ""
 
 
 def out_of_range(X: Any, why: str, start: int = 0) -> InputError:
-    """Return the error of values out of range, which names the largest; `start` counts the rows
-    before X."""
+    """Return the error that names the largest value; `start` is the number of the first row."""
     entries: Any = sp.coo_matrix(X)
     at = int(np.argmax(np.abs(entries.data)))
     place = place_of((start + int(entries.row[at]), int(entries.col[at])))
@@ -263,8 +255,7 @@ def _no_matrix(name: str, ndim: int) -> InputError:
 
 
 def canonical(X: Any, name: str = "X") -> sp.csr_matrix:
-    """Return a copy of a sparse matrix as CSR of float64: no repeated, no zero entries, sorted.
-    Entries become float64 before the repeated ones are summed (truth values stay such)."""
+    """Return a copy of a sparse matrix as CSR of float64: no repeated, no zero entries, sorted."""
     if X.ndim != 2:
         raise _no_matrix(name, X.ndim)
     kind = np.dtype(getattr(X, "dtype", object)).kind
@@ -279,7 +270,7 @@ def canonical(X: Any, name: str = "X") -> sp.csr_matrix:
             copy.check_format(full_check=True)
     except (ValueError, IndexError) as error:
         raise InputError(f"{name} is not a valid sparse matrix: {error}") from None
-    if kind == "b":
+    if kind == "b":  # repeated truth values stay such; others become float64 before they are summed
         copy.sum_duplicates()
 
     def place(at: int) -> str:
@@ -317,7 +308,6 @@ def _child(kind: type, base: type) -> type:
 def check_number(
     name: str, value: object, low: float = 0.0, high: float = math.inf, *, closed: str = "neither"
 ) -> float:
-    """Return `value` as a float between `low` and `high`."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise InputError(f"{name} must be a number, not {brief(value)}")
     try:
@@ -335,16 +325,14 @@ def check_number(
 
 
 def check_count(name: str, value: object, low: int = 1) -> int:
-    """Return `value` as a whole number of at least `low`, at most 2^62; or raise `InputError`."""
     if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < low:
         raise InputError(f"{name} must be a whole number >= {low}, not {brief(value)}")
-    if int(value) > 2**62:  # largest count
+    if int(value) > 2**62:
         raise InputError(f"{name} must be a whole number <= 2^62, not {brief(value)}")
     return int(value)
 
 
 def check_choice(name: str, value: object, choices: Collection[str]) -> str:
-    """Return `value` if it is one of the words `choices`, or raise `InputError`."""
     if not isinstance(value, str) or value not in choices:
         hint = meant(value, choices) if isinstance(value, str) else ""
         raise InputError(f"{name} must be one of {', '.join(choices)}, not {brief(value)}{hint}")
@@ -352,7 +340,6 @@ def check_choice(name: str, value: object, choices: Collection[str]) -> str:
 
 
 def check_callback(callback: object) -> None:
-    """Raise `InputError` unless `callback` is None or can be called."""
     if callback is not None and not callable(callback):
         raise InputError(f"callback must be a function or None, not {brief(callback)}")
 
@@ -372,15 +359,13 @@ def rescale_weights(weight: np.ndarray) -> np.ndarray:
 
 def own(values: np.ndarray) -> np.ndarray:
     """Return an array that its maker cannot change while it is computed with: itself, or a copy."""
-    if not values.flags.writeable and values.base is None:
-        return values
-    copy = values.copy()
-    copy.flags.writeable = False
-    return copy
+    if values.flags.writeable or values.base is not None:
+        values = values.copy()
+        values.flags.writeable = False
+    return values
 
 
 def check_scores(scores: np.ndarray, positive: np.ndarray) -> None:
-    """Raise `InputError` unless there is one finite score a row."""
     if scores.shape != positive.shape:
         raise InputError(f"{positive.size} rows, but scores of shape {scores.shape}")
     if not np.isfinite(scores).all():
@@ -394,7 +379,6 @@ def as_float_scores(scores: np.ndarray) -> np.ndarray:
 
 
 def check_tolerance(tol: float, max_time: float | None) -> None:
-    """Raise `InputError` unless tol > 0 and max_time > 0 or None."""
     check_number("tol", tol)
     if max_time is not None:
         check_number("max_time", max_time)

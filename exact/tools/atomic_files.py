@@ -14,9 +14,9 @@ from ..errors import InputError, WriteError
 
 
 def write_atomically(path: str | Path, write: Callable[[BinaryIO], object]) -> None:
-    """Write a file under a temporary name in the same folder, then put it in its place: a reader
-    sees the old file or the new one. Links are followed, permissions kept, and what is not an
-    ordinary file (`/dev/stdout`, a pipe) is written directly."""
+    """Write a file under a temporary name, then put it in its place: a reader sees the old file or
+    the new one. Links are followed, permissions kept; what is no ordinary file (`/dev/stdout`, a
+    pipe) is written directly."""
     final = target_of(path)
     try:
         if final.exists() and not final.is_file():

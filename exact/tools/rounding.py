@@ -12,10 +12,9 @@ import numpy as np
 import scipy.sparse as sp
 
 UNIT = 2.0**-53  # Unit roundoff of float64.
-
-# Unit roundoff of the accumulator: 2^-64 where the platform has it, else `UNIT`.
-LONG_UNIT = float(np.finfo(np.longdouble).eps) / 2
+LONG_UNIT = float(np.finfo(np.longdouble).eps) / 2  # of longdouble: 2^-64, or `UNIT`
 _FEW = 32  # Terms that `short_sum` adds up at a time.
+CHAIN = 256  # rows summed plainly before their sum is added with compensation
 
 
 def is_long(values: np.ndarray) -> bool:
@@ -26,7 +25,7 @@ def is_long(values: np.ndarray) -> bool:
 @dataclass(frozen=True)
 class Bound:
     """A computed number and a bound of its error: the true one is between `low` and `high`. An
-    upper bound may exceed the true one by `excess` more."""
+    upper bound may exceed it by `excess` more."""
 
     value: float
     error: float
@@ -67,8 +66,7 @@ def gamma_sum(n: float) -> float:
 
 
 def short_sum(values: np.ndarray) -> np.floating:
-    """Return the sum of (n,) values, no term of which passes through more than `short_chain(n)`
-    additions: `numpy.sum` adds only 32 terms."""
+    """Return the sum of (n,) values; each term passes at most `short_chain(n)` additions."""
     while values.size > _FEW:
         whole = values.size // _FEW * _FEW
         heads = values[:whole].reshape(_FEW, -1).sum(axis=0)
@@ -96,9 +94,6 @@ def remaining_sum(values: np.ndarray) -> np.ndarray:
     return running_sum(values[::-1])[::-1]
 
 
-CHAIN = 256  # rows summed plainly before their sum is added with compensation
-
-
 @dataclass(eq=False)
 class Pull:
     """A sum of c_i x_i, `total` + `carry`: added up with compensation. `size` is at least the sum
@@ -112,7 +107,6 @@ class Pull:
 
     @classmethod
     def of(cls, dim: int) -> Pull:
-        """Return the empty sum."""
         return cls(np.zeros(dim), np.zeros(dim))
 
     @property
@@ -169,12 +163,10 @@ def whole_numbers_of(values: np.ndarray) -> tuple[np.ndarray, int]:
 
 
 def power_of_two(exponent: int) -> Fraction:
-    """Return 2^exponent."""
     return Fraction(1 << exponent) if exponent >= 0 else Fraction(1, 1 << -exponent)
 
 
 def sum_of_squares(values: list[tuple[int, int]]) -> Fraction:
-    """Return the sum of (m 2^e)^2 over pairs (m, e)."""
     low = min((e for m, e in values if m), default=0)
     return sum((m << e - low) ** 2 for m, e in values if m) * power_of_two(2 * low)
 
@@ -214,17 +206,15 @@ class ExactColumns:
         return [(int(entries.dot(c[rows])), exponent) for rows, entries, exponent in self]
 
     def ranges(self) -> list[tuple[Fraction, Fraction]]:
-        """Return the least and the largest value of each column."""
         found = []
         for rows, entries, exponent in self:
             column, unit = np.zeros(self.n, dtype=object), power_of_two(exponent)
             _add(column, rows, entries)
-            found.append((min(column.tolist()) * unit, max(column.tolist()) * unit))
+            found.append((column.min() * unit, column.max() * unit))
         return found
 
 
 def _add(total: np.ndarray, rows: slice | np.ndarray, values: np.ndarray) -> None:
-    """Add `values` to the named entries, as often as each is named."""
     if isinstance(rows, slice):
         total[rows] += values
     else:
@@ -232,7 +222,6 @@ def _add(total: np.ndarray, rows: slice | np.ndarray, values: np.ndarray) -> Non
 
 
 def float_above(value: Fraction) -> float:
-    """Return the least float that is not below `value`."""
     return -float_below(-value)
 
 

@@ -25,7 +25,6 @@ T = TypeVar("T")
 Part = TypeVar("Part")
 
 SMALL = 4_000_000  # Numbers of the largest matrix for which several threads gain little.
-WORTH = 1 << 17  # Below this many numbers no thread is worth its start-up time, however short.
 _LOCK = threading.Lock()
 _INSIDE = 0
 _LIMIT: Any = None
@@ -99,7 +98,6 @@ def at_most(n_jobs: int | None) -> Iterator[None]:
 
 
 def check_jobs(n_jobs: object) -> int | None:
-    """Return the number of threads that `n_jobs` means, None where it leaves the choice."""
     if n_jobs is None:
         return None
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0:
@@ -112,15 +110,12 @@ def workers(numbers: int) -> int:
     asked = _ASKED.get()
     if asked is not None:
         return asked
-    if numbers < WORTH:
-        return 1
     # 1e-9 s: a number of the fastest loops here; 4: a thread saves so many of its starts of 5e-5 s
     pays = int(numbers * 1e-9 / (4 * 5e-5))
     return max(1, min(pays, processors(), _bound())) if pays > 1 else 1
 
 
 def processors() -> int:
-    """Return how many processors this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return max(1, len(os.sched_getaffinity(0)))
     return os.cpu_count() or 1
@@ -134,12 +129,9 @@ def _bound() -> int:
         if _INSIDE:
             with warnings.catch_warnings():  # several libraries: the least number is meant
                 warnings.simplefilter("ignore", UserWarning)
-                numbers = _LIMIT.get_original_num_threads()
-            blas = [numbers["blas"]] if numbers.get("blas") else []
-        else:
-            libraries = _controller(len(sys.modules)).select(user_api="blas").info()
-            blas = [library["num_threads"] for library in libraries]
-    return min([bound, *blas])
+                return min(bound, _LIMIT.get_original_num_threads().get("blas") or bound)
+        libraries = _controller(len(sys.modules)).select(user_api="blas").info()
+    return min([bound, *(library["num_threads"] for library in libraries)])
 
 
 def in_parts(work: Callable[[Part], T], parts: Sequence[Part], jobs: int) -> list[T]:
