@@ -15,13 +15,7 @@ import numpy as np
 
 from ..errors import InputError, brief
 from ..sums.binned import binned_hinge
-from ..sums.convolved import (
-    LARGEST_EXPONENT,
-    check_exponent,
-    convolved,
-    exponential_sums,
-    few_pairs,
-)
+from ..sums.convolved import LARGEST_EXPONENT, check_margin, convolved, exponential_sums, few_pairs
 from ..sums.swept import PairSums, hinge_sums, quadratic_sums
 from ..tools.arrays import check_choice
 
@@ -320,7 +314,7 @@ class Exponential:
     lipschitz = smoothness = np.inf
 
     def value(self, t: np.ndarray) -> np.ndarray:
-        check_exponent(-float(np.min(t, initial=0.0)))
+        check_margin(float(np.min(t, initial=0.0)))
         return np.exp(-np.asarray(t))
 
     def alpha(self, t: np.ndarray, width: float = 0.0) -> np.ndarray:

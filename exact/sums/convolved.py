@@ -1,37 +1,33 @@
 """Sums of a smooth loss over ALL pairs by a convolution of binned scores: O(n + G log G).
 
-The slope of the loss is between -1 and 0 and L-Lipschitz. With K bins per unit (a power of two) a
-pair has the margin t = t' + e, t' that of its bins and e = (theta_i - theta_j) / K, theta = K s -
-floor(K s). alpha = -loss'(t'), or 0 or 1 far from the loss's centre, is feasible, so V = mean
-dual(alpha) and its marginals c make a minorant, and the mean loss is at most V - c's + (L / 2) mean
-e^2 + tail. Rows far beyond all of the other class get the last bin, where alpha is zero or one;
-what their pairs lose is the tail.
+With K bins per unit (a power of two) a pair has the margin t = t' + e, t' that of its bins and
+e = (theta_i - theta_j) / K, theta = K s - floor(K s). alpha = -loss'(t'), or 0 or 1 far from the
+loss's centre, is feasible, so V = mean dual(alpha) and its marginals c make a minorant, and the
+mean loss is at most V - c's + (L / 2) mean e^2 + tail. A loss that is *bent*, that is, states its
+second derivative B, takes alpha = A - B e, A and B at t'. Then V is the mean of
+(dual(A) - t' B e - B e^2 / 2) less R = cubic h mean B e^2, h = 1 / K, and the mean loss is at most
+V - c's + 2 R + quartic h^4 mean B + tail. `docs/certificates.md` has the proofs. Rows far beyond
+all of the other class get the last bin, where alpha is zero or one; the tail is what their pairs
+lose. Sums of a step come from cumulative counts, those of the rest by a Fourier transform.
 
-**Bent.** A loss that states its second derivative B takes alpha = A - B e, A and B at t', whose
-marginals are a line in the row's theta. With |e| <= h = 1 / K, the loss states that
-
-    |dual(A - B e) - (dual(A) - t' B e - B e^2 / 2)| <= cubic B |e|^3,
-    loss(t) - (dual(alpha) - alpha t)                <= quartic B e^4,
-
-so that V = mean of (dual(A) - t' B e - B e^2 / 2) - R with R = cubic h mean B e^2 is a lower bound,
-and the mean loss is at most V - c's + 2 R + quartic h^4 mean B + tail.
-
-alpha is split into a step, summed from cumulative counts, and a rest near the centre, summed by a
-fast Fourier transform. A loss states
+A loss states
 
 * `smoothness`, L; `centre`, the margin around which alpha falls from one to zero; `reach`, how far
   from it alpha differs from zero or one; `tail(distance)`, a bound of what pairs beyond it lose;
 * `beside_step(x, step)`: alpha - step and dual(alpha) - dual(1) step at t = centre + x for a step
   of 1, 1/2 or 0, both right to `KERNEL_UNITS` units of max(1, dual);
 * if it is bent, `bent(x)`: B <= 1/4 and t B, |t B| <= 1/4, at t = centre + x, as right as that, and
-  `remainders(h)`: cubic and quartic for h <= `WIDEST_BENT`.
+  `remainders(h)`: cubic and quartic for |e| <= h <= `WIDEST_BENT`, where
 
-`docs/certificates.md` has the proofs. Rounding: |error of x * r|_2 <= (3 f + few units) |x|_1
-|r|_2, f = `BUTTERFLY` units a stage. A butterfly errs by less than 3.3 units and the error of its
-factor [Higham, Accuracy and Stability of Numerical Algorithms, 3.6 and 24.1]: 8 hold for any
-factors right to 4. Two more stages in f pay for the product of the transforms and for the scaling.
-A sum with weights a of all of x * r is A'(X R) / N, by Parseval, and the error of A = F a, f
-sqrt(N) |a|_2, takes the place of that of the inverse transform.
+      |dual(A - B e) - (dual(A) - t' B e - B e^2 / 2)| <= cubic B |e|^3,
+      loss(t) - (dual(alpha) - alpha t)                <= quartic B e^4.
+
+Rounding: |error of x * r|_2 <= (3 f + few units) |x|_1 |r|_2, f = `BUTTERFLY` units a stage. A
+butterfly errs by less than 3.3 units and the error of its factor [Higham, Accuracy and Stability of
+Numerical Algorithms, 3.6 and 24.1]: 8 hold for any factors right to 4. Two more stages in f pay for
+the product of the transforms and for the scaling. A sum with weights a of all of x * r is
+A'(X R) / N, by Parseval, and the error of A = F a, f sqrt(N) |a|_2, takes the place of that of the
+inverse transform.
 """
 
 from __future__ import annotations
@@ -274,11 +270,11 @@ def closed_smooth(ruler: Ruler, found: Gathered, whole: bool, loss: Any) -> Pair
     return PairSums(extra, table, conjugate, total, *roundings, excess=extra)
 
 
-def check_exponent(worst: float) -> None:
-    """Refuse exp(worst), the exponential loss of the least margin, if it overflows."""
-    if not worst <= LARGEST_EXPONENT:
+def check_margin(least: float) -> None:
+    """Refuse a margin at which the exponential loss overflows."""
+    if not least >= -LARGEST_EXPONENT:
         raise OverflowingError(
-            f"the exponential loss overflows at a margin of {-worst:g}: take smaller weights, "
+            f"the exponential loss overflows at a margin of {least:g}: take smaller weights, "
             "a larger lam or another loss"
         )
 
@@ -290,7 +286,7 @@ def exponential_sums(pairs: Any, scores: np.ndarray) -> PairSums:
     s, r = scores[positive], scores[~positive]
     least, most = s[a > 0].min(), r[b > 0].max()
     worst = float(most - least)
-    check_exponent(worst)
+    check_margin(-worst)
     row, column = _factors(a, least - s), _factors(b, r - most)
     sum_a, sum_b = float(short_sum(row)), float(short_sum(column))
     mean_a, mean_b = sum_a / float(short_sum(a)), sum_b / float(short_sum(b))

@@ -576,10 +576,8 @@ def hinge(merges, turns, first_below, rank, places, a, b, margin, half, sums):
         lower[:q], lower[q] = S[mid:hi], _BEYOND
         _walk(p + q, upper, lower, shifts, below, above)
         _running(lower, B[mid:hi], mass, moment)
-        _add_upper(
-            *(upper, lower, rank[lo:mid], A[lo:mid], mass[: q + 1], moment, below, margin, half),
-            *(soft, hard, to),
-        )
+        rows = upper, lower, rank[lo:mid], A[lo:mid], mass[: q + 1], moment, below
+        _add_upper(*rows, margin, half, soft, hard, to)
         _running(upper, A[lo:mid], mass, moment)
         _take_lower(lower, rank[mid:hi], B[mid:hi], mass, moment, above, margin, half, soft, hard)
         _merge_halves(lo, mid, hi, rank, S, A, B, spare)

@@ -32,29 +32,17 @@ from . import loops, plain
 
 @dataclass(frozen=True, eq=False)
 class PairSums:
-    """The result of one evaluation at given scores: means over pairs, and what each row carries.
+    """The result of one evaluation at given scores: means over pairs, and bounds of rounding."""
 
-    Attributes
-    ----------
-    value, value_rounding : float
-        The mean loss, and a bound of its rounding. Bins may make it larger by `excess` more.
-    c : array (n,)
-        Signed marginals: the summed alpha of a row's pairs above, minus that of those below.
-    rounding, relative : float, float or None
-        A bound of the rounding of c (sum of absolute errors), and, where known, of each relatively.
-    conjugate, conjugate_rounding, total : float
-        The mean of dual(alpha), a bound of its rounding, and the mean of alpha.
-    """
-
-    value: float
-    c: np.ndarray
-    conjugate: float
-    total: float
+    value: float  # the mean loss
+    c: np.ndarray  # (n,) the summed alpha of a row's pairs above, minus that of those below
+    conjugate: float  # the mean of dual(alpha)
+    total: float  # the mean of alpha
     value_rounding: float
-    rounding: float
+    rounding: float  # of c, the sum of absolute errors
     conjugate_rounding: float
-    relative: float | None = None
-    excess: float = 0.0
+    relative: float | None = None  # rounding of each entry of c, where known
+    excess: float = 0.0  # what bins may have added to the value
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,9 +55,7 @@ class SideSums:
     near: float | None = None  # Hinge: the mass of all pairs that may be active, with rounding.
 
 
-def centred(
-    scores: np.ndarray, places: tuple[np.ndarray, np.ndarray]
-) -> tuple[np.ndarray, np.ndarray, float]:
+def centred(scores: np.ndarray, places: Any) -> tuple[np.ndarray, np.ndarray, float]:
     """Return t = s - 1 of the positives, b = s of the negatives, and their largest magnitude."""
     # Pairs do not see the middle of the range; without it running sums lose fewer digits.
     shifted = scores - (scores.max() + scores.min()) / 2
@@ -159,12 +145,8 @@ def assembled(
         rounding = 2 * gamma(8) * float(total)
     rounding += gamma(4) * float(np.abs(c).sum())
     conjugate_rounding = rounding + gamma(4) * (abs(float(total)) + abs(value))
-    if not linear:
-        conjugate_rounding += value_rounding
-    return PairSums(
-        value, c, conjugate, float(total), value_rounding=value_rounding, rounding=rounding,
-        conjugate_rounding=conjugate_rounding, relative=relative,
-    )  # fmt: skip
+    slips = value_rounding, rounding, conjugate_rounding + (0.0 if linear else value_rounding)
+    return PairSums(value, c, conjugate, float(total), *slips, relative=relative)
 
 
 def hinge_roundings(n: int, size: float, width: float, unit: float = UNIT) -> tuple[float, float]:
@@ -273,11 +255,8 @@ class SortedRows:
             value, near = (float(x) / whole for x in (side.value, side.near))
             rounding = hinge_roundings(n, size, 0.0, unit_of(scores))[0]
             rounding = rounding * min(near * (1 + 1e-9), 1.0) + gamma(4) * abs(value)
-        slip = gamma(32) * total
-        return PairSums(
-            max(value, 0.0), c, conjugate=total, total=total, value_rounding=rounding,
-            rounding=slip, conjugate_rounding=slip, relative=gamma(8),
-        )  # fmt: skip
+        slips = rounding, gamma(32) * total, gamma(32) * total
+        return PairSums(max(value, 0.0), c, total, total, *slips, relative=gamma(8))
 
     def windows(self, width: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Return positive rows, evenly spread, the negative rows by score, and the windows of pairs
