@@ -14,7 +14,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
 from aucert.exact import AllPairs, Certificate, InputError, PairList, Rows, StreamedRows, solve
-from aucert.exact.certificate.solution import Recorder, Solver, Status
+from aucert.exact.certificate.solution import Recorder, Solution, Solver, Status
 from aucert.exact.formulation.formulation import formulate
 from aucert.exact.formulation.request import Request
 from aucert.exact.losses.registry import HINGE, get_loss
@@ -31,7 +31,6 @@ from aucert.exact.solvers.finish import (
     RIDGES,
     ActivePairs,
     OpenPairs,
-    Window,
     hard_marginals,
     offer_hard_margin,
     open_window,
@@ -43,9 +42,8 @@ from problems import CLASSES, awkward
 SMOOTH = ("squared_hinge", "logistic", "smooth_hinge", "exponential")
 
 
-def dense(problem: Problem) -> np.ndarray:
-    space: Any = problem.space
-    return space.dense()
+def dense(problem: Any) -> np.ndarray:
+    return problem.space.dense()
 
 
 @each("loss", ["hinge", *SMOOTH])
@@ -59,11 +57,9 @@ def test_all_near_pairs_make_the_derivative_of_the_gradient(kind: str, loss: str
     D = dense(problem)[i] - dense(problem)[j]
     H = D.T @ (c[:, None] * D)
 
-    def pull(v: np.ndarray) -> np.ndarray:
-        return space.pull(problem.sums(space.scores(v), used).c)
-
     step = 1e-6 * np.array([1.0, 2.0, -1.0, 0.5])
-    assert H @ (2 * step) == pytest.approx(pull(w - step) - pull(w + step), rel=5e-2)
+    less, more = (space.pull(problem.sums(space.scores(v), used).c) for v in (w - step, w + step))
+    assert H @ (2 * step) == pytest.approx(less - more, rel=5e-2)
     if (kind, loss) == ("plain", "hinge"):  # those drawn stand for the window
         y = problem.pairs.positive
         inside = np.abs(1 - (scores[y][:, None] - scores[~y][None, :])) < width / 2
@@ -75,8 +71,7 @@ def test_all_near_pairs_make_the_derivative_of_the_gradient(kind: str, loss: str
 
 
 def test_the_two_loops_are_the_inverse_of_bfgs() -> None:
-    rng = np.random.default_rng(0)
-    A = np.diag([1.0, 3.0, 10.0, 0.5]) + 0.1
+    rng, A = np.random.default_rng(0), np.diag([1.0, 3.0, 10.0, 0.5]) + 0.1
     memory = Memory(Points(awkward("plain", 1e-2), Recorder(), 1e-9))
     for factor in (None, np.linalg.cholesky(np.diag([2.0, 1.0, 4.0, 1.0])).T):
         memory.factor, memory.kept = factor, []
@@ -111,14 +106,17 @@ def offered(problem: Problem) -> Recorder:
     return recorder
 
 
+def ended(problem: Problem) -> Solution:
+    return offered(problem).finish(problem, 1e-9, Status.STALLED)
+
+
 def test_the_hard_margin_is_the_optimum_where_lam_is_small_and_says_so_where_not() -> None:
     for seed in range(8):
         rng = np.random.default_rng(seed)
         n = int(rng.integers(5, 150))
-        problem = wide(seed, n, n + int(rng.integers(0, 50)))
-        assert offered(problem).finish(problem, 1e-9, Status.STALLED).status == Status.CERTIFIED
+        assert ended(wide(seed, n, n + int(rng.integers(0, 50)))).status == Status.CERTIFIED
     problem = wide(1, lam=10.0)  # bounds of pairs matter
-    found = offered(problem).finish(problem, 1e-9, Status.STALLED)
+    found = ended(problem)
     assert found.status == Status.STALLED and found.certificate.gap > 1e-3
     assert Descent().solve(problem).status == Status.CERTIFIED
     zero = linear_problem(np.zeros((4, 9)), [0, 1, 0, 1], 1.0)
@@ -133,8 +131,8 @@ def test_more_rows_than_coordinates_have_a_hard_margin() -> None:
         X = rng.normal(size=(120, 80))
         y = X @ rng.normal(size=80) > 0.3
         X -= X.mean(axis=0)
-        found = hard_marginals(X @ X.T, y, RIDGES)
-        assert found is not None and (found >= 0).all()
+        found: Any = hard_marginals(X @ X.T, y, RIDGES)
+        assert (found >= 0).all()
         margins = X @ (X.T @ np.where(y, found, -found))
         assert margins[y].min() - margins[~y].max() == pytest.approx(1.0, abs=1e-6)
         assert Descent().solve(linear_problem(X, y, 1e-7)).status is Status.CERTIFIED, seed
@@ -144,18 +142,17 @@ def test_more_rows_than_coordinates_have_a_hard_margin() -> None:
 def test_other_forms_of_rows_are_right_or_left_alone(kind: str) -> None:
     problem, weight = wide(4), np.random.default_rng(4).uniform(0.5, 2, 60)
     X, y = dense(problem), problem.pairs.positive
-    if kind == "zero weight":
-        weight[:10] = 0
+    weight[:10] *= kind != "zero weight"
     pairs = AllPairs(weight if "weight" in kind else None)
     rows = sp.csr_matrix(X) if kind == "sparse" else X
     if kind == "text":  # dense, 20 MB; text has a thousand times as many rows
         rows = sp.random(60, 50_000, 1e-3, format="csr", random_state=0)
     if kind == "duplicates":
         rows, y = np.concatenate([X[:30], X[:30]]), np.concatenate([y[:30], y[:30]])
-    found = linear_problem(rows, y, 1e-4, pairs=pairs)
-    recorder = offered(found)
+    problem = linear_problem(rows, y, 1e-4, pairs=pairs)
+    recorder = offered(problem)
     assert recorder.near(1e-9) or (kind == "duplicates" and recorder.best_w is None)
-    assert Descent().solve(found).status == Status.CERTIFIED
+    assert Descent().solve(problem).status == Status.CERTIFIED
 
 
 def test_weighted_rows_are_certified_though_a_narrow_ramp_rounds(monkeypatch) -> None:
@@ -168,19 +165,11 @@ def test_weighted_rows_are_certified_though_a_narrow_ramp_rounds(monkeypatch) ->
     assert Descent().solve(problem).status == Status.STALLED
 
 
-def partial(
-    seed: int, loss: str, lam: float, fpr: float, tpr: float, n: int = 24, shift: float = 1.5
-) -> Problem:
+def partial(seed: int, loss: str, lam: float, fpr: float, tpr: float, n: int = 24) -> Any:
     positive = np.arange(n) % 3 == 0
-    X = np.random.default_rng(seed).normal(size=(n, 3)) + shift * positive[:, None]
+    X = np.random.default_rng(seed).normal(size=(n, 3)) + 1.5 * positive[:, None]
     risk = tail_risk(AllPairs().on(positive), get_loss(loss), fpr, tpr)
     return Problem(Rows(np.round(X, 1)), risk, Ridge(lam))
-
-
-def tail(problem: Problem) -> Tail:
-    """Return the risk, which is a tail."""
-    assert isinstance(problem.risk, Tail)
-    return problem.risk
 
 
 def test_other_methods_penalties_and_evidence_are_refused_or_suited() -> None:
@@ -210,9 +199,8 @@ def test_steps_in_bins_reach_the_same_optimum(tpr: float, monkeypatch: pytest.Mo
     problem = partial(3, "hinge", 1e-2, 0.2, tpr, n=3000)
     plain = Descent(1e-4).solve(problem)
     monkeypatch.setattr(descent, "TAIL_SORTED", 1600)
-    binned = tail_in_bins(problem, 0.1)
-    assert tail(binned).mean.pairs.form == "binned"
-    assert tail_in_bins(problem, 0.0) is problem
+    binned: Any = tail_in_bins(problem, 0.1)
+    assert binned.risk.mean.pairs.form == "binned" and tail_in_bins(problem, 0.0) is problem
     found = Descent(1e-4).solve(problem)
     assert plain.status is found.status is Status.CERTIFIED
     for one, other in ((plain, found), (found, plain)):
@@ -221,14 +209,12 @@ def test_steps_in_bins_reach_the_same_optimum(tpr: float, monkeypatch: pytest.Mo
     assert Certificate.of(problem, found.w, found.witness).reaches(1e-4)
 
 
+# Loss, rates, rows and features of problems at which smoothing stalls.
 HARD = [
-    ("squared_hinge", 0.1, 0.0, 14, 6),
-    ("squared_hinge", 0.5, 0.6, 59, 7),
-    ("logistic", 0.1, 0.0, 48, 3),
-    ("squared_hinge", 0.1, 0.3, 74, 7),
+    *(("squared_hinge", 0.1, 0.0, 14, 6), ("squared_hinge", 0.5, 0.6, 59, 7)),
+    *(("logistic", 0.1, 0.0, 48, 3), ("squared_hinge", 0.1, 0.3, 74, 7)),
     ("exponential", 0.4, 0.0, 40, 4),
 ]
-"""Loss, rates, rows and features of problems at which smoothing stalls."""
 
 
 @pytest.mark.slow
@@ -246,17 +232,6 @@ def test_small_problems_with_features_of_very_unequal_size_are_solved() -> None:
         assert found.certificate.dual <= by_planes.primal
 
 
-def some_problem(kind: str = "plain", lam: float = 0.02, n: int = 60) -> Problem:
-    return awkward(kind, lam, n=n)
-
-
-def window_of(problem: Problem, limit: int, w: Any = None) -> Window:
-    scores = np.zeros(problem.n) if w is None else problem.space.scores(w)
-    found = open_window(problem, scores, limit)
-    assert found is not None
-    return found
-
-
 @each("sparse", [False, True])
 @each(("t", "dim", "few"), [(30, 6, 3), (30, 6, 100), (12, 60, 30), (12, 60, 9)])
 @each("way", ["auto", "pairs", "coordinates", "products"])
@@ -269,12 +244,11 @@ def test_every_way_solves_the_system(way: str, t: int, dim: int, few: int, spars
     active, r = rng.permutation(120)[:few], rng.normal(size=dim)
     D, weight = (rows[i] - rows[j])[active], c[active] / sigma
     expected = np.linalg.solve(lam * np.eye(dim) + D.T @ (weight[:, None] * D), r)
-    if way == "auto":
-        found = system.solve(active, sigma, r)
-    elif way == "products":
+    found = system.solve(active, sigma, r)
+    if way == "products":
         found, enough = system._by_products(active, weight, r, 1e-12, 1000)
         assert enough
-    else:
+    elif way != "auto":
         found = getattr(system, f"_by_{way}")(active, weight, r)
     assert found == pytest.approx(expected, rel=1e-7, abs=1e-7 * np.abs(expected).max())
 
@@ -283,8 +257,9 @@ def test_expensive_systems_need_no_matrix_and_overflowing_ones_make_no_step(monk
     monkeypatch.setattr(windows, "EXPENSIVE", 0.0)
     for way in ("_by_pairs", "_by_coordinates"):
         monkeypatch.setattr(OpenPairs, way, lambda *given: pytest.fail("a matrix was formed"))
-    problem = some_problem("wide", 1e-2)
-    pairs = OpenPairs.of(problem, window_of(problem, problem.n_pairs))
+    problem = awkward("wide", 1e-2, n=60)
+    window: Any = open_window(problem, np.zeros(problem.n), problem.n_pairs)
+    pairs = OpenPairs.of(problem, window)
     point = solve_window(pairs, np.zeros(90), np.full(pairs.c.size, 0.5), 2.0, 1e-4)
     assert point.gap <= 1e-4
     rows = np.array([[1e99, 0.0], [0.0, 1e99], [1e99, 1e99]])
@@ -292,9 +267,6 @@ def test_expensive_systems_need_no_matrix_and_overflowing_ones_make_no_step(monk
     system, r = OpenPairs(rows, i, j, c, 1e-3, np.zeros(2)), np.array([1e99, -3e98])
     step, enough = system._by_products(np.array([0, 1]), c / 1e-9, r, 1e-6, 1000)
     assert np.isfinite(step).all() and not enough
-
-
-# Windows, one after another: the gap ends at rounding.
 
 
 @each("lam", [1e-1, 1e-3, 1e-5])

@@ -15,9 +15,7 @@ from aucert.exact import solve
 from aucert.exact.certificate.certificate import Certificate, Minorant
 from aucert.exact.errors import InputError, TooLargeError
 from aucert.exact.formulation import formulation
-from aucert.exact.losses.registry import HINGE
-from aucert.exact.pairs.all_pairs import AllPairs
-from aucert.exact.problem.problem import Ridge, pair_problem
+from aucert.exact.problem.problem import linear_problem
 from aucert.exact.spaces import factor, gram
 from aucert.exact.spaces.factor import GramFactor, factor_gram, factor_kernel, rows_of
 from aucert.exact.spaces.gram import Gram, blocked_product, chain_of, residual_norm, shortfall
@@ -53,8 +51,7 @@ def some_rows(rng: np.random.Generator) -> np.ndarray:
 
 def check_bounds(space: Gram, K: list[list[Fraction]], w: np.ndarray) -> None:
     """Scores and norms are within their stated rounding of those of K, in fractions."""
-    exact = naive.exact(w)
-    true = naive.products(K, exact)
+    exact, true = naive.exact(w), naive.products(K, naive.exact(w))
     for found, error in (space.careful_scores(w), (space.scores(w), space.score_error(w))):
         for one, bound, score in zip(found, error, true, strict=True):
             assert abs(naive.exact(one) - score) <= naive.exact(bound)
@@ -103,11 +100,8 @@ def test_the_matrix_that_is_meant_is_semidefinite_in_exact_arithmetic(seed: int)
     rng = np.random.default_rng([21, seed])
     n = int(rng.integers(3, 12))
     F = rng.normal(size=(n, int(rng.integers(1, n)))) * 10.0 ** rng.integers(-6, 7)
-    K = F @ F.T
-    if seed % 3 == 0:
-        K = Gaussian(0.01)(*[rng.normal(size=(n, 1))] * 2)
-    elif seed % 3 == 1:
-        K -= 3e-15 * float(np.abs(K).max()) / 4 * np.eye(n)
+    K = F @ F.T if seed % 3 else Gaussian(0.01)(*[rng.normal(size=(n, 1))] * 2)
+    K -= (seed % 3 == 1) * 3e-15 * float(np.abs(K).max()) / 4 * np.eye(n)
     before = K.copy()
     gram = Gram(K)
     assert naive.semidefinite(raised(gram)) and np.array_equal(K, before)
@@ -145,7 +139,7 @@ def test_the_residual_of_a_factor_is_bounded(seed: int, monkeypatch: pytest.Monk
         [a - p for a, p in zip(row, naive.products(exact_L, line), strict=True)]
         for row, line in zip(naive.exact(A), exact_L, strict=True)
     ]
-    bound, whole = Fraction(residual_norm(A, L)), sum(x * x for row in left for x in row)
+    bound, whole = Fraction(residual_norm(A, L)), sum(map(naive.norm2, left))
     assert whole <= bound**2, "it bounds the Frobenius norm"
     assert float(bound) <= 1.01 * float(whole) ** 0.5 + n * 2.0**-60 * np.trace(A), "and is that"
     L = np.tril(rng.normal(size=(30, 30)) * 10.0 ** rng.uniform(-8, 8, (30, 1)))
@@ -156,9 +150,8 @@ def test_the_residual_of_a_factor_is_bounded(seed: int, monkeypatch: pytest.Monk
 
 def test_what_is_missing_is_said_and_no_factor_is_no_proof() -> None:
     A = np.diag([1.0, 1.0, -1e-3])
-    assert shortfall(A) is None
     missing, spare = shortfall(A, 2e-3), shortfall(np.eye(3), -0.5)
-    assert missing is not None and 0 <= missing < 1e-13
+    assert shortfall(A) is None and missing is not None and 0 <= missing < 1e-13
     assert spare is not None and spare < 0.5, "the identity is semidefinite by itself"
 
 
@@ -181,8 +174,7 @@ def test_a_matrix_without_full_rank_is_accepted_at_any_scale(rank: int, scale: f
 def test_rounding_stays_small_at_small_lam() -> None:
     """Coefficients are of size 1 / lam there, and their sums cancel."""
     X, positive = np.random.default_rng(6).normal(size=(600, 2)), np.arange(600) % 3 == 0
-    space = Gram.of_kernel(Gaussian(1.0), X)
-    problem = pair_problem(space, positive, AllPairs(), HINGE, Ridge(1e-6))
+    problem = linear_problem(X, positive, 1e-6).over(Gram.of_kernel(Gaussian(1.0), X))
     witness = Minorant.from_scores(problem, np.zeros(600), scale=1e-3)
     found = Certificate.of(problem, witness.c / 1e-6, witness)
     assert np.abs(witness.c / 1e-6).sum() > 1000 and found.rounding < 1e-9 * found.primal
@@ -200,8 +192,7 @@ def streamed(monkeypatch: pytest.MonkeyPatch) -> None:
 @each("n", [1, 16, 17, 90])
 @each("tol", [1e-9, 1e-3])
 def test_products_of_tiles_are_those_of_the_matrix(n: int, tol: float, streamed: None) -> None:
-    product = Gram.of_kernel(Gaussian(0.1), X[:n], held=False).product(tol)
-    c = np.random.default_rng(1).normal(size=n)
+    product, c = Gram.of_kernel(Gaussian(0.1), X[:n], held=False).product(tol), DRAW.normal(size=n)
     exact = Gaussian(0.1)(X[:n], X[:n]) @ c
     assert product(c) == pytest.approx(exact, abs=1e-13 if tol < 1e-6 else 1e-5)
 
@@ -215,8 +206,8 @@ def test_what_does_not_fit_in_memory_or_time_is_no_matrix(monkeypatch, streamed:
     monkeypatch.setattr(gram, "free_memory", lambda: 4 * 0.5 * 90 * 106 / gram.SPARE + 8.0)
     assert gram.format_for(90, 1e-9) is np.float32  # double precision does not fit
     monkeypatch.setattr(gram, "free_memory", lambda: 10_000.0)
-    with pytest.raises(TooLargeError, match=r"kernel matrix of 90 rows .* take landmarks"):
-        solve(X, Y, 1e-2, kernel="rbf", gamma=0.1)
+    said, asked = r"kernel matrix of 90 rows .* take landmarks", {"kernel": "rbf", "gamma": 0.1}
+    refuses(said, solve, X, Y, 1e-2, **asked, error=TooLargeError)
 
 
 @pytest.mark.long_digits
@@ -224,17 +215,13 @@ def test_plain_sums_state_their_rounding(streamed: None) -> None:
     rng = np.random.default_rng(4)
     space, whole = Gram.of_kernel(Gaussian(0.1), X, held=False), Gram.of_kernel(Gaussian(0.1), X)
     plain = space.plain()
-    w, v = rng.normal(size=(2, 90))
-    for vector in (w, v):
-        exact, error = whole.careful_scores(vector)
-        scores, bound = plain.careful_scores(vector)
+    for w in rng.normal(size=(2, 90)):
+        exact, error = whole.careful_scores(w)
+        scores, bound = plain.careful_scores(w)
         assert np.all(np.abs(scores - exact) <= bound + error)
-        assert plain.norm2_error(vector) > space.norm2_error(vector) > 0
-        assert plain.norm2(vector) == pytest.approx(whole.norm2(vector), rel=1e-12)
-    assert np.abs(plain.scores(w) * (1 + 1e-9) - whole.scores(w)).max() > bound.max()
-
-
-# The factor of a kernel: features that give the kernel back, and reach new rows.
+        assert plain.norm2_error(w) > space.norm2_error(w) > 0
+        assert plain.norm2(w) == pytest.approx(whole.norm2(w), rel=1e-12)
+        assert np.abs(plain.scores(w) * (1 + 1e-9) - whole.scores(w)).max() > bound.max()
 
 
 def check_factor(factor: GramFactor, K: np.ndarray) -> None:
@@ -288,11 +275,10 @@ def test_the_rank_can_be_bounded_and_many_columns_fit(monkeypatch) -> None:
 
 
 def test_sparse_rows_stay_where_dense_ones_would_be_many_more_numbers(monkeypatch) -> None:
-    sparse = Rows(sp.random(600, 2000, density=2e-3, format="csr", random_state=1))
+    given: Any = {"format": "csr", "random_state": 1}
+    sparse, fuller = (Rows(sp.random(600, 2000, density, **given)) for density in (2e-3, 0.1))
     assert rows_of(sparse)[0] is sparse
-    assert rows_of(sparse, few=True)[0].dim <= 600
-    fuller = Rows(sp.random(600, 2000, density=0.1, format="csr", random_state=1))
-    assert rows_of(fuller)[0].dim <= 600
+    assert rows_of(sparse, few=True)[0].dim <= 600 and rows_of(fuller)[0].dim <= 600
     scatter = ClassScatter(np.arange(15) < 5, np.full(5, 0.2), np.full(10, 0.1))
     refuses("Structured has neither", rows_of, Structured(Rows(X[:15]), scatter, 1.0))
     monkeypatch.setattr(factor, "SQUARE_LIMIT", 11)
@@ -306,15 +292,9 @@ def hard_rows(rng: np.random.Generator, n: int, d: int, scale: float, kind: int)
     """Return rows that are plain, far from the origin, repeated, or two tight clouds far apart."""
     X = rng.normal(size=(n, d))
     X[rng.random((n, d)) < 0.2] = 0.0
-    if kind == 1:
-        X += 1e6
-    elif kind == 2:
-        X = X[rng.integers(0, max(n // 2, 1), n)]
-        X[0] += 1e-7
-    elif kind == 3:
-        X *= 1e-4
-        X[: n // 2] += 1e4
-    return X * scale
+    near, first = rng.integers(0, max(n // 2, 1), n), (np.arange(n) < n // 2)[:, None]
+    copies = X[near] + 1e-7 * (np.arange(n) == 0)[:, None]
+    return scale * (X, X + 1e6, copies, 1e-4 * X + 1e4 * first)[kind]
 
 
 def kernels_for(X: np.ndarray) -> tuple[Kernel, ...]:
@@ -332,7 +312,7 @@ def test_every_kernel_value_is_within_its_noise(d: int, scale: float, sparse: bo
         rows = sp.csr_matrix(X) if sparse else X
         for kernel in (*kernels_for(X), Gaussian(1e6), Gaussian(1e-9), Laplacian(1e-9)):
             true, found, noise = true_kernel(kernel, X), kernel(rows, rows), kernel.noise(rows)
-            assert isinstance(found, np.ndarray) and noise < 1e-11
+            assert noise < 1e-11
             diagonal, lengths = kernel.diagonal(rows), lengths_of(kernel, rows)
             with localcontext(DIGITS):
                 for i in range(6):
@@ -347,11 +327,9 @@ def test_every_kernel_value_is_within_its_noise(d: int, scale: float, sparse: bo
 def test_the_exponential_of_numpy_is_as_good_as_is_assumed() -> None:
     rng = np.random.default_rng(13)
     x = -np.concatenate([rng.uniform(0, 1, 2000), 10.0 ** rng.uniform(-9, 2.84, 4000)])
-    worst = Decimal(0)
     for exponent, value in zip(x.tolist(), np.exp(x).tolist(), strict=True):
         true = DIGITS.exp(Decimal(exponent))
-        worst = max(worst, abs(Decimal(value) - true) / true)
-    assert worst <= Decimal(EXP_UNITS) / 2 * Decimal(2) ** -53
+        assert abs(Decimal(value) - true) / true <= Decimal(EXP_UNITS) / 2 * Decimal(2) ** -53
 
 
 def test_kernels_have_names_and_a_width_above_zero() -> None:

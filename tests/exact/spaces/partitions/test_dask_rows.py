@@ -13,7 +13,7 @@ from aucert.exact.api.certify import certify
 from aucert.exact.api.cross_validation import cross_validated_path
 from aucert.exact.api.path import regularization_path
 from aucert.exact.api.solve import solve
-from aucert.exact.errors import CertificateError, InputError
+from aucert.exact.errors import CertificateError
 from aucert.exact.estimators.roc_svm import ROCSVM, ROCSVMCV
 from aucert.exact.formulation.request import rows_of_dask
 from aucert.exact.spaces.groups import GroupedRows
@@ -21,7 +21,7 @@ from aucert.exact.spaces.partitions import PartitionedRows
 from cutting import cut, cut_groups, meet, short_rows
 from loops import each, refuses
 
-pytest.importorskip("distributed")
+distributed = pytest.importorskip("distributed")
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 pd = pytest.importorskip("pandas")
@@ -29,85 +29,68 @@ pd = pytest.importorskip("pandas")
 
 @pytest.fixture(scope="module", autouse=True)
 def client() -> Iterator[Any]:
-    from distributed import Client, LocalCluster
-
-    with (
-        LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0"
-        ) as c,
-        Client(c) as client,
-    ):
+    how: Any = {"processes": False, "dashboard_address": ":0"}
+    cluster = distributed.LocalCluster(2, threads_per_worker=1, **how)
+    with cluster, distributed.Client(cluster) as client:
         yield client
 
 
-def frame(names: bool = True) -> Any:
-    X, y = short_rows(3000)
-    table = pd.DataFrame(X, columns=list("abc"))
-    table["a"] = table["a"].astype(float)  # two formats
-    table["y"] = np.where(y, "p", "n") if names else y
-    return table
+X, Y = short_rows(3000)
+TABLE = pd.DataFrame(X, columns=list("abc"))
+TABLE["a"] = TABLE["a"].astype(float)  # two formats
+TABLE["y"] = np.where(Y, "p", "n")
+ABC = ["a", "b", "c"]
 
 
 def test_arrays_give_what_the_same_cuts_give_in_this_process() -> None:
-    X, y = short_rows(3000)
-    found = solve(da.from_array(X, chunks=(700, 2)), da.from_array(y, chunks=450), 0.1, tol=1e-4)
-    here = solve(PartitionedRows(cut(X, y, None, [700, 1400, 2100, 2800])), None, 0.1, tol=1e-4)
-    room = 1e-9
-    np.testing.assert_allclose(found.w, here.w, rtol=room)
-    assert found.certificate.primal == pytest.approx(here.certificate.primal, rel=room)
+    found = solve(da.from_array(X, chunks=(700, 2)), da.from_array(Y, chunks=450), 0.1, tol=1e-4)
+    here = solve(PartitionedRows(cut(X, Y, None, [700, 1400, 2100, 2800])), None, 0.1, tol=1e-4)
+    np.testing.assert_allclose(found.w, here.w, rtol=1e-9)
+    assert found.certificate.primal == pytest.approx(here.certificate.primal, rel=1e-9)
     assert found.status == "certified"
 
 
 @pytest.mark.slow
 @each("kept", [True, False])
 def test_dataframes_and_their_names(kept: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    from aucert.exact.spaces import dask_rows as dask_engine
-
     if not kept:
-        monkeypatch.setattr(dask_engine.DaskEngine, "kept_numbers", 0)
-    table = dd.from_pandas(frame(), npartitions=4)
-    model = ROCSVM(0.1, tol=1e-4).fit(table[["a", "b", "c"]], table["y"])
-    held = ROCSVM(0.1, tol=1e-6).fit(frame()[["a", "b", "c"]], frame()["y"])
-    assert list(model.feature_names_in_) == ["a", "b", "c"]
-    assert list(model.classes_) == ["n", "p"]
+        monkeypatch.setattr("aucert.exact.spaces.dask_rows.DaskEngine.kept_numbers", 0)
+    table = dd.from_pandas(TABLE, npartitions=4)
+    model = ROCSVM(0.1, tol=1e-4).fit(table[ABC], table["y"])
+    held = ROCSVM(0.1, tol=1e-6).fit(TABLE[ABC], TABLE["y"])
+    assert list(model.feature_names_in_) == ABC and list(model.classes_) == ["n", "p"]
     np.testing.assert_allclose(model.coef_, held.coef_, atol=0.02)
     np.testing.assert_allclose(model.intercept_, held.intercept_, atol=0.02)
-    labels: Any = model.predict(table[["a", "b", "c"]])
-    np.testing.assert_array_equal(labels.compute(), model.predict(frame()[["a", "b", "c"]]))
-    scores: Any = model.decision_function(da.from_array(short_rows(3000)[0], chunks=(500, 2)))
-    np.testing.assert_allclose(
-        scores.compute(), model.decision_function(frame()[["a", "b", "c"]]), atol=1e-12
-    )
+    labels: Any = model.predict(table[ABC])
+    np.testing.assert_array_equal(labels.compute(), model.predict(TABLE[ABC]))
+    scores: Any = model.decision_function(da.from_array(X, chunks=(500, 2)))
+    np.testing.assert_allclose(scores.compute(), model.decision_function(TABLE[ABC]), atol=1e-12)
     refuses("columns of X are not those", model.predict, table[["b", "a", "c"]])
 
 
 def test_a_model_of_partitions_with_labels_of_their_own() -> None:
-    X, y = short_rows(3000)
-    model = ROCSVM(0.1, tol=1e-4).fit(PartitionedRows(cut(X, y, None, [100])), None)
+    rows = PartitionedRows(cut(X, Y, None, [100]))
+    model = ROCSVM(0.1, tol=1e-4).fit(rows, None)
     assert list(model.classes_) == [False, True]
-    assert (model.predict(X) == y).mean() > 0.65
-    for words in ({"kernel": "rbf"}, {"pairs": "nearest:3"}):
-        with pytest.raises(InputError, match="rows in partitions"):
-            ROCSVM(0.1, **words).fit(PartitionedRows(cut(X, y, None, [])), None)  # type: ignore[arg-type]
+    assert (model.predict(X) == Y).mean() > 0.65
+    for other in (ROCSVM(0.1, kernel="rbf"), ROCSVM(0.1, pairs="nearest:3")):
+        refuses("rows in partitions", other.fit, rows, None)
 
 
 @pytest.mark.slow
 def test_partitions_of_unknown_size_of_one_class_and_empty() -> None:
-    X, y = short_rows(3000)
-    order = np.argsort(y, kind="stable")
+    order = np.argsort(Y, kind="stable")
     table = dd.from_pandas(pd.DataFrame(X[order]), npartitions=5, sort=False)
-    labels = dd.from_pandas(pd.Series(y[order]), npartitions=5, sort=False)
+    labels = dd.from_pandas(pd.Series(Y[order]), npartitions=5, sort=False)
     none = table[0] > 1e9
-    none = dd.concat([table[none], table]), dd.concat([labels[none], labels])
-    found = solve(*none, 0.1, tol=1e-4)
+    found = solve(dd.concat([table[none], table]), dd.concat([labels[none], labels]), 0.1, tol=1e-4)
     assert found.status == "certified"
-    assert found.certificate.primal == pytest.approx(solve(X, y, 0.1).certificate.primal, rel=1e-4)
+    assert found.certificate.primal == pytest.approx(solve(X, Y, 0.1).certificate.primal, rel=1e-4)
 
 
 def refused() -> dict[str, tuple[Any, Any, dict[str, Any]]]:
     """Rows, labels and more that cannot be used, by a word of the message."""
-    X, y = short_rows(3000)
-    table, words_of, marked = frame(), np.where(y, "p", "n").astype(object), y.astype(float)
+    words_of, marked = np.where(Y, "p", "n").astype(object), Y.astype(float)
     held, weight = X.copy(), np.ones(3000)
     held[600, 2] = marked[600] = np.nan
     words_of[601], weight[600] = None, -1
@@ -118,23 +101,20 @@ def refused() -> dict[str, tuple[Any, Any, dict[str, Any]]]:
     def parts(of: Any, count: int) -> Any:
         return dd.from_pandas(of, npartitions=count, sort=False)
 
-    rows, labels, few = cut(X), cut(y), table[["a", "b"]]
+    rows, labels, few, y = cut(X), cut(Y), TABLE[["a", "b"]], TABLE["y"]
+    named = parts(y, 5)
     return {
         "exactly two classes": (rows, da.ones(3000, chunks=600), {}),
         "y is missing": (rows, None, {}),
         "y has 2000 rows|y has the shape": (rows, labels[:2000], {}),
-        "in 3 partitions and X in 5": (parts(few, 5), parts(table["y"], 3), {}),
+        "in 3 partitions and X in 5": (parts(few, 5), parts(y, 3), {}),
         "one value per row": (rows, labels[:, None], {}),
         "a value that is not finite in partition 1, row 0, column 2": (cut(held), labels, {}),
         "the label of row 0 of partition 1": (rows, cut(marked), {}),
         "the weight of row 0 of partition 1": (rows, labels, {"sample_weight": cut(weight)}),
-        "column 'y' of partition 0, from row 0 on, must be numbers": (
-            *(parts(table[["a", "y"]], 5), parts(table["y"], 5), {}),
-        ),
+        "column 'y' of partition 0, from row 0 on, must be numbers": (parts(TABLE, 5), named, {}),
         "the label of row 1 of partition 1 is missing": (rows, cut(words_of), {}),
-        "the index of X is not that of its labels": (
-            *(parts(few, 1), parts(table["y"].iloc[::-1], 1), {}),
-        ),
+        "the index of X is not that of its labels": (parts(few, 1), parts(y.iloc[::-1], 1), {}),
         "take a sample of the rows": (rows, labels, {"kernel": "rbf"}),
     }
 
@@ -143,15 +123,16 @@ def refused() -> dict[str, tuple[Any, Any, dict[str, Any]]]:
 def test_what_cannot_be_used_is_said() -> None:
     for message, (rows, labels, words) in refused().items():
         refuses(message, solve, rows, labels, 0.1, **words)
-    refuses(
-        "with weights", certify, rows, labels, 0.1, scores=np.zeros(3000)
-    )  # the last ones are valid
+    refuses("with weights", certify, rows, labels, 0.1, scores=np.zeros(3000))
+
+
+def in_dask() -> Any:
+    return rows_of_dask(da.from_array(X, chunks=(600, 3)), Y, None, None)[0]
 
 
 def test_a_collection_that_changes_when_it_is_made_again_is_noticed(client: Any) -> None:
     """As after the death of a worker: dask makes its partitions again."""
-    X, y = short_rows(3000)
-    rows, _ = rows_of_dask(da.from_array(X, chunks=(600, 3)), y, None, None)
+    rows = in_dask()
     block, mask, weight = rows.engine._parts[2].result()
     block = block.copy()
     block[7, 1] = np.nextafter(block[7, 1], np.float32(9))
@@ -161,14 +142,13 @@ def test_a_collection_that_changes_when_it_is_made_again_is_noticed(client: Any)
 
 @pytest.mark.slow
 def test_the_steps_are_events_of_dask(client: Any) -> None:
-    X, y = short_rows(3000)
     stated: list[Any] = []
     seen: list[Any] = []
     client.subscribe_topic("aucert", lambda event: stated.append(event[1]))
     while not stated:  # until the scheduler knows of the subscription
         client.log_event("aucert", "are you there?")
         time.sleep(0.05)
-    found = solve(da.from_array(X, chunks=(700, 3)), y, 0.1, tol=1e-4, callback=seen.append)
+    found = solve(da.from_array(X, chunks=(700, 3)), Y, 0.1, tol=1e-4, callback=seen.append)
     end, steps = time.monotonic() + 120, [step.n_iter for step in seen]
 
     def heard() -> list[int]:
@@ -182,8 +162,7 @@ def test_the_steps_are_events_of_dask(client: Any) -> None:
 
 
 def test_a_partition_that_answers_twice_is_noticed() -> None:
-    X, y = short_rows(3000)
-    rows, _ = rows_of_dask(da.from_array(X, chunks=(600, 3)), y, None, None)
+    rows = in_dask()
     for places, match in (
         ([[0, 1], [2, 3, 4], [0]], "partition 0 was counted twice"),
         ([[1, 2], [3, 4]], "partition 0 has not answered"),
@@ -216,15 +195,13 @@ def test_what_is_asked_of_dask_is_what_it_is_in_memory(queries: bool) -> None:
     assert audit.n_pairs == stated.n_pairs and audit.dual <= stated.primal
     assert stated.primal <= audit.primal * (1 + 1e-9) <= stated.primal * (1 + 1e-4)
     heard: list[Any] = []
-    paths = [
-        regularization_path(X, y, [0.3, 0.1], tol=1e-4, callback=heard.append, **more)
-        for X, y, more in asked
-    ]
-    assert [point.lam for point in heard] == 2 * [0.3, 0.1] and paths[0].complete
-    for one, other in zip(paths[0].points, paths[1].points, strict=True):
+    how: Any = {"tol": 1e-4, "callback": heard.append}
+    path, same = (regularization_path(X, y, [0.3, 0.1], **how, **more) for X, y, more in asked)
+    assert [point.lam for point in heard] == 2 * [0.3, 0.1] and path.complete
+    for one, other in zip(path.points, same.points, strict=True):
         meet(one, other)
-    model, same = (ROCSVM(1e-2, tol=1e-6).fit(X, y, **more) for X, y, more in asked)
-    np.testing.assert_allclose(model.coef_, same.coef_, atol=5e-3)
+    models: Any = [ROCSVM(1e-2, tol=1e-6).fit(X, y, **more).coef_ for X, y, more in asked]
+    np.testing.assert_allclose(*models, atol=5e-3)
     X, y, more = asked[0]
     chosen = ROCSVMCV([0.3, 0.1], cv=2, tol=1e-3, cv_tol=1e-3, random_state=0).fit(X, y, **more)
     assert chosen.lam_ in (0.3, 0.1) and list(chosen.classes_) == [False, True]
@@ -241,21 +218,22 @@ def test_what_is_asked_of_dask_is_what_it_is_in_memory(queries: bool) -> None:
 @pytest.mark.slow
 def test_a_query_that_dask_has_split_is_refused() -> None:
     table = dd.from_pandas(ranked(), npartitions=7)
-    with pytest.raises(InputError, match=r"group \d+ is split: .* shuffle the rows by it"):
-        solve(table[["a", "b"]], table["better"], 1e-2, qid=table["q"])
+    asked, split = (
+        {"lam": 1e-2, "qid": table["q"]},
+        r"group \d+ is split: .* shuffle the rows by it",
+    )
+    refuses(split, solve, table[["a", "b"]], table["better"], **asked)
+    refuses("leave positive out", solve, table[["a", "b"]], table["better"], **asked, positive=True)
     shuffled = table.shuffle("q")
     found = solve(shuffled[["a", "b"]], shuffled["better"], 1e-2, qid=shuffled["q"], tol=1e-4)
     assert found.status == "certified"
-    with pytest.raises(InputError, match="leave positive out"):
-        solve(table[["a", "b"]], table["better"], 1e-2, qid=table["q"], positive=True)
 
 
 def test_a_refusal_leaves_no_traceback_in_the_workers_log(caplog: pytest.LogCaptureFixture) -> None:
-    X, y = short_rows(3000)
-    X[600, 2] = np.nan
+    holed, mixed = X.copy(), da.from_array(np.array([1.0, np.nan, 2.0]), chunks=1)
+    holed[600, 2] = np.nan
+    rows, few = da.from_array(holed, chunks=(600, 3)), da.from_array(X[:3], chunks=(1, 3))
     with caplog.at_level("DEBUG", logger="distributed.worker"):
-        refuses("not finite in partition 1", solve, da.from_array(X, chunks=(600, 3)), y, 0.1)
-        mixed: Any = da.from_array(np.array([1.0, np.nan, 2.0]), chunks=1)
-        with pytest.raises(InputError, match="the label of row 0 of partition 1"):
-            solve(da.from_array(X[:3], chunks=(1, 3)), mixed, 0.1)
+        refuses("not finite in partition 1", solve, rows, Y, 0.1)
+        refuses("the label of row 0 of partition 1", solve, few, mixed, 0.1)
     assert "Compute Failed" not in caplog.text and "Traceback" not in caplog.text
