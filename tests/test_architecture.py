@@ -10,7 +10,6 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -130,13 +129,7 @@ def test_the_library_obeys() -> None:
     files = library().items()
     checkers = (order_violations, unsafe_violations)
     assert [w for check in checkers for module, text in files for w in check(text, module)] == []
-
-
-def test_no_modules_import_each_other_in_a_circle() -> None:
     assert import_circle(library()) == []
-
-
-def test_packages_listed_are_the_folders_with_an_init() -> None:
     assert package_folders(ROOT) == PACKAGES
 
 
@@ -147,36 +140,27 @@ def test_importing_exact_loads_no_heavy_library(tmp_path: Path) -> None:
     assert (run.returncode, run.stdout.strip()) == (0, "[]"), run.stderr
 
 
-Checker = Callable[[str, str], list[str]]
-
-
-def planted() -> Iterator[tuple[Checker, str, str, bool]]:
-    """Checker, module, source, and whether the checker must complain."""
+def test_a_planted_violation_is_caught() -> None:
     order, unsafe = order_violations, unsafe_violations
     pairs, descent = "aucert.exact.pairs.all_pairs", "aucert.approx.newton.descent"
-    yield order, pairs, "from ...approx.nystrom import Nystrom", True
-    yield order, pairs, "def f():\n    from ... import validation", True
-    yield order, descent, "from ...exact.solvers.qp import QP", True
-    yield order, descent, "from ...exact import solvers", True
-    yield order, descent, "from ...exact.api.certify import certify", True
-    yield order, descent, "import_module('aucert.exact.solvers.choose')", True
-    yield order, descent, "from ...exact.pairs.all_pairs import AllPairs", False
-    yield order, "aucert.validation.bounds.printed", "from ...exact import solve", False
-    yield unsafe, pairs, "import pickle", True
-    yield unsafe, pairs, "from joblib import load", True
-    yield unsafe, pairs, "import joblib\njoblib.load('x')", True
-    yield unsafe, pairs, "eval('1')", True
-    yield unsafe, pairs, "numpy.load('x', allow_pickle=True)", True
-    yield unsafe, pairs, "njit(fastmath=True)(f)", True
-    yield unsafe, pairs, "re.compile('x')\nload('x', allow_pickle=False)", False
-
-
-def test_a_planted_violation_is_caught() -> None:
-    for checker, module, source, complains in planted():
+    for checker, module, source, complains in (
+        (order, pairs, "from ...approx.nystrom import Nystrom", True),
+        (order, pairs, "def f():\n    from ... import validation", True),
+        (order, descent, "from ...exact.solvers.qp import QP", True),
+        (order, descent, "from ...exact import solvers", True),
+        (order, descent, "from ...exact.api.certify import certify", True),
+        (order, descent, "import_module('aucert.exact.solvers.choose')", True),
+        (order, descent, "from ...exact.pairs.all_pairs import AllPairs", False),
+        (order, "aucert.validation.bounds.printed", "from ...exact import solve", False),
+        (unsafe, pairs, "import pickle", True),
+        (unsafe, pairs, "from joblib import load", True),
+        (unsafe, pairs, "import joblib\njoblib.load('x')", True),
+        (unsafe, pairs, "eval('1')", True),
+        (unsafe, pairs, "numpy.load('x', allow_pickle=True)", True),
+        (unsafe, pairs, "njit(fastmath=True)(f)", True),
+        (unsafe, pairs, "re.compile('x')\nload('x', allow_pickle=False)", False),
+    ):
         assert bool(checker(source, module)) == complains, (module, source)
-
-
-def test_a_planted_circle_is_caught() -> None:
     chain = {"aucert.exact.a": "from .b import x", "aucert.exact.b": "from . import c"}
     assert import_circle({**chain, "aucert.exact.c": ""}) == []
     assert import_circle({**chain, "aucert.exact.c": "def f():\n    from .a import y"}) != []

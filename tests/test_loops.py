@@ -13,10 +13,6 @@ def values(made: list[Any]) -> list[list[tuple]]:
     return [[tuple(case.values.values()) for case in p.values[0]] for p in made]
 
 
-def looped(test: Any) -> list[Case]:
-    return test.cases
-
-
 @each("a", [1, pytest.param(2, marks=pytest.mark.slow)], ids=["one", "two"])
 @each(("b", "c"), [(3, 4), (5, 6)])
 def property_of(a: int, b: int, c: int, seen: list, tmp_path: Path) -> None:
@@ -28,7 +24,7 @@ def property_of(a: int, b: int, c: int, seen: list, tmp_path: Path) -> None:
 
 
 def test_stacked_loops_run_all_combinations_each_in_a_folder_of_its_own(tmp_path: Path) -> None:
-    few, rest = parts(looped(property_of))
+    few, rest = parts(property_of.cases)
     assert values([few, rest]) == [[(1, 3, 4), (1, 5, 6)], [(2, 3, 4), (2, 5, 6)]]
     assert not few.marks and [mark.name for mark in rest.marks] == ["slow"]
     seen: list = []
@@ -38,14 +34,12 @@ def test_stacked_loops_run_all_combinations_each_in_a_folder_of_its_own(tmp_path
 
 def test_a_failure_names_its_case(tmp_path: Path) -> None:
     with pytest.raises(AssertionError, match="wrong") as failure:
-        property_of(part=looped(property_of), seen=[], tmp_path=tmp_path)
+        property_of(part=property_of.cases, seen=[], tmp_path=tmp_path)
     assert failure.value.__notes__ == ["in the case a=two, b=3, c=4"]
-
-
-def test_a_loop_of_which_all_is_skipped_is_skipped(tmp_path: Path) -> None:
-    skipped = [case for case in looped(property_of) if case.values["b"] == 5]
+    skipped = [case for case in property_of.cases if case.values["b"] == 5]
+    (tmp_path / "skipped").mkdir()
     with pytest.raises(pytest.skip.Exception):
-        property_of(part=skipped, seen=[], tmp_path=tmp_path)
+        property_of(part=skipped, seen=[], tmp_path=tmp_path / "skipped")
 
 
 def test_of_many_cases_a_few_from_all_over_are_fast() -> None:

@@ -9,7 +9,6 @@ import sys
 import sysconfig
 import tomllib
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -31,11 +30,6 @@ def installed() -> importlib.metadata.Distribution:
     return found[0]
 
 
-def is_editable(distribution: importlib.metadata.Distribution) -> bool:
-    origin = json.loads(distribution.read_text("direct_url.json") or "{}")
-    return bool(origin.get("dir_info", {}).get("editable"))
-
-
 def git(*arguments: str) -> str:
     command = ["git", "-c", "safe.directory=*", "-C", str(ROOT), *arguments]
     try:
@@ -54,23 +48,10 @@ def files_of_the_checkout() -> set[str]:
     return {name for name in wanted if (ROOT / name).exists() and not name.startswith(coming)}
 
 
-def readme() -> str:
-    return (ROOT / "README.md").read_text(encoding="utf-8")
-
-
-def project_table() -> dict[str, Any]:
-    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-
-
-def yaml_scalars(text: str) -> dict[str, str]:
-    """The `key: value` lines at the left margin; a key with nested lines has the value ''."""
-    pairs = re.findall(r"^([\w-]+):[ \t]*(.*)$", text, flags=re.MULTILINE)
-    return {key: value.strip().strip("\"'") for key, value in pairs}
-
-
 def test_installed_files_are_the_files_of_the_checkout() -> None:
     distribution = installed()
-    if is_editable(distribution):
+    origin = json.loads(distribution.read_text("direct_url.json") or "{}")
+    if origin.get("dir_info", {}).get("editable"):
         pytest.skip("installed editable: nothing was copied")
     copied = {str(f) for f in distribution.files or () if f.parts[0] == "aucert"}
     copied = {name.removeprefix("aucert/") for name in copied if not name.endswith(".pyc")}
@@ -96,7 +77,8 @@ def test_the_package_under_test_is_the_one_a_script_would_import(tmp_path: Path)
 
 @pytest.mark.parametrize("ending", [".venv/bin/aucert validate", "pytest -n auto --maxprocesses 4"])
 def test_the_one_line_commands_of_the_readme_are_what_ci_runs(ending: str) -> None:
-    (command,) = [line for line in readme().splitlines() if line.endswith(ending)]
+    lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    (command,) = [line for line in lines if line.endswith(ending)]
     assert command.startswith("python3 -m venv .venv && .venv/bin/pip install ")
     for name in SCRIPTS:
         assert f"'{command}'" in (ROOT / ".ci" / name).read_text(encoding="utf-8")
@@ -105,14 +87,11 @@ def test_the_one_line_commands_of_the_readme_are_what_ci_runs(ending: str) -> No
 def test_the_version_is_the_same_everywhere() -> None:
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     released = re.findall(r"^## \[?(\d+\.\d+\.\d+[\w.]*)", changelog, flags=re.MULTILINE)
-    citation = yaml_scalars((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert released[0] == aucert.__version__
-    assert citation["version"] == aucert.__version__
-    assert installed().version == aucert.__version__, "install again"
-
-
-def test_the_recipes_are_of_this_version_and_ask_for_what_it_needs() -> None:
-    folder, project = ROOT / "docs" / "release", project_table()
+    assert re.findall(r"^version: (\S+)$", citation, re.MULTILINE) == [aucert.__version__]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    folder = ROOT / "docs" / "release"
     recipe = (folder / "meta.yaml").read_text(encoding="utf-8")
     assert f'{{% set version = "{aucert.__version__}" %}}' in recipe
     zenodo = json.loads((folder / "zenodo.json").read_text(encoding="utf-8"))
@@ -122,3 +101,4 @@ def test_the_recipes_are_of_this_version_and_ask_for_what_it_needs() -> None:
     found = {name.removesuffix("-base") + least for name, least in listed}
     assert found - {"python" + project["requires-python"]} == needed
     assert f"aucert = {project['scripts']['aucert']}" in recipe
+    assert installed().version == aucert.__version__, "install again"

@@ -50,9 +50,6 @@ def test_three_textbook_steps_by_hand() -> None:
     w1, w2 = (float(w[0]) for w in points(solver, one_pair(1.0), 2))
     assert w1 == pytest.approx(0.5, rel=1e-14)
     assert w2 == pytest.approx(0.5 + 0.5 / 2 * (1 - 0.25), rel=1e-14)
-
-
-def test_the_scalar_variant_scales_all_coordinates_by_one_norm() -> None:
     solver = Adamax(step=0.1, beta1=0.5, beta2=0.5, tol=0, keep="last")
     w1, w2 = points(solver, one_pair(2.0, 1.0), 2)  # the textbook: each by its own
     np.testing.assert_allclose(w1, [0.1, 0.1], rtol=1e-14)

@@ -85,6 +85,7 @@ def test_tutorials_have_pictures_formulas_and_the_library_s_lines(whole_site: Pa
 
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+# A page that opens each of `PAGES` in a frame of `WIDTH` by 900 and writes down what is drawn.
 LOOK = """<!doctype html><body><script>
 const pages = PAGES, found = {};
 function measured(page) {
@@ -123,10 +124,7 @@ function measured(page) {
   document.body.appendChild(out);
 })();
 </script>"""
-"""A page that opens each of `PAGES` in a frame of `WIDTH` by 900 and writes down what is drawn."""
-
-AT_ONCE = 12
-"""Pages that one browser opens: with too many it ends before they are drawn."""
+AT_ONCE = 12  # pages that one browser opens: with too many it ends before they are drawn
 
 
 def drawn(folder: Path, pages: list[str], width: int) -> dict[str, dict[str, Any]]:

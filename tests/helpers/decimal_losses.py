@@ -10,9 +10,8 @@ from aucert.exact.spaces.kernels import Gaussian, Kernel, Linear
 
 Pair = tuple[int, int, Fraction]  # a row above another, and their weight
 DIGITS = Context(prec=60, Emin=-(10**9), Emax=10**9)
-
+# Relative error of what is computed here: far below any bound that is judged by it.
 BEYOND = Fraction(1, 10**50)
-"""Relative error of what is computed here: far below any bound that is judged by it."""
 
 
 def power_of_e(x: Fraction) -> Fraction:

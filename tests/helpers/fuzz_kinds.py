@@ -162,8 +162,7 @@ def subset(rng: np.random.Generator, found: Found) -> None:
     found.judged(wrong)
 
 
-PROVED = Fraction(1, 10**9) + Fraction(1, 10**15)
-"""How far above the optimum what is proved may be."""
+PROVED = Fraction(1, 10**9) + Fraction(1, 10**15)  # what is proved may be so far from the optimum
 
 
 def sparse_auc(rng: np.random.Generator, found: Found) -> None:
@@ -257,8 +256,8 @@ def ordered_proof(rng: np.random.Generator, found: Found) -> None:
     proof_fields(rng, found, pick(rng, "query", "survival", "ordered"))
 
 
+# The bounds that fields verify, with a digest; their verdict; what is false in it; refusals.
 Checker = tuple[Any, ...]
-"""The bounds that fields verify, with a digest; their verdict; what is false in it; refusals."""
 
 
 def damaged(rng: Any, found: Found, proof: Any, names: Any, checker: Checker, text="") -> None:

@@ -305,11 +305,9 @@ def rewritten(X: Any, before: list[np.ndarray]) -> list[str]:
     return ["the caller's data were written to"] * (not same)
 
 
-BITS = 160
-"""Kernel values are whole numbers of 2^-160."""
-
+BITS = 160  # kernel values are whole numbers of 2^-160
+# How a strong point is looked for; how strong it is decides what is seen, not what is true.
 TIGHT: Any = {"tol": 1e-12, "max_time": 2.0}
-"""How a strong point is looked for; how strong it is decides what is seen, not what is true."""
 
 
 class LinearTruth:

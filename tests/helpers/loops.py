@@ -10,14 +10,9 @@ import pytest
 
 from aucert.exact import InputError
 
-FEW = 1
-"""Cases of a loop that run by default, if it has more than one more; the others are slow."""
-
-GOLDEN = (5**0.5 - 1) / 2
-"""Its multiples lie evenly in [0, 1) in any order of the cases."""
-
+FEW = 1  # cases of a loop that run by default, if it has more than one more; the others are slow
+GOLDEN = (5**0.5 - 1) / 2  # its multiples lie evenly in [0, 1) in any order of the cases
 asked = {"seeds": 0, "first": 0}
-
 Test = Callable[..., None]
 
 
@@ -60,11 +55,9 @@ def each(names: str | Sequence[str], cases: Iterable[Any], ids: Any = None) -> A
         others = [p for p in inspect.signature(test).parameters if p not in (*names, "part")]
         known = getattr(test, "cases", [Case({}, {}, False)])
         asks = [inspect.Parameter(p, inspect.Parameter.KEYWORD_ONLY) for p in ("part", *others)]
-        loop.__dict__.update(
-            inner=inner,
-            cases=[_both(a, b) for a in known for b in own],
-            __signature__=inspect.Signature(asks),
-        )
+        pairs = [(a, b) for a in known for b in own]
+        both = [Case(b.values | a.values, b.labels | a.labels, a.slow or b.slow) for a, b in pairs]
+        loop.__dict__.update(inner=inner, cases=both, __signature__=inspect.Signature(asks))
         return loop
 
     return decorate
@@ -78,10 +71,6 @@ def _case(names: list[str], case: Any, label: object) -> Case:
         case = case.values[0] if len(case.values) == 1 else case.values
     values = dict(zip(names, case if len(names) > 1 else [case], strict=True))
     return Case(values, {} if label is None else dict.fromkeys(values, label), slow)
-
-
-def _both(a: Case, b: Case) -> Case:
-    return Case(b.values | a.values, b.labels | a.labels, a.slow or b.slow)
 
 
 @contextmanager

@@ -94,8 +94,7 @@ def write_svmlight(path: str, rows: np.ndarray, base: int, qid: bool = False) ->
     Path(path).write_text("\n".join(words) + "\n")
 
 
-SPARSE = np.where(np.arange(60)[:, None] < [10, 0, 0], 0.0, X)
-"""The first ten rows lack the first feature."""
+SPARSE = np.where(np.arange(60)[:, None] < [10, 0, 0], 0.0, X)  # ten rows lack the first feature
 
 
 def test_the_base_of_a_file_is_that_of_the_model(command: Command) -> None:
@@ -113,9 +112,6 @@ def test_the_base_of_a_file_is_that_of_the_model(command: Command) -> None:
     assert "index 0" in command.refused("predict", "m/model.npz", "train.svm")
     stated = ("--zero-based", "yes")
     assert command("predict", "m/model.npz", "train.svm", *stated).splitlines() == scores
-
-
-def test_the_base_is_that_of_the_model_for_queries_too(command: Command) -> None:
     write_svmlight("train.svm", SPARSE, 0, qid=True)
     write_svmlight("new.svm", SPARSE[:10], 0)
     command("solve", "train.svm", "--lam", 0.01, "--qid", "qid", "--out", "m")
@@ -235,9 +231,6 @@ def test_a_header_of_places_is_a_header(command: Command) -> None:
     asked = ("path", "t.csv", "--lam", 0.01, "--header", "no", "--positive", 1)
     assert command.json(*asked)["n"] == 61
     assert "header" in command.refused("solve", "wdbc", "--lam", 0.01, "--header", "yes")
-
-
-def test_a_header_of_places_names_the_columns_that_order(command: Command) -> None:
     qid, grade = np.arange(60) // 6, RNG.integers(0, 4, 60)
     rough = ("--lam", 0.01, "--tol", 1e-2)
     write_csv("q.csv", np.c_[X, qid, grade], "0,1,2,3,4")
@@ -250,9 +243,6 @@ def test_a_header_of_places_names_the_columns_that_order(command: Command) -> No
     assert command.json("solve", "w.csv", *rough, "--qid", 2)["n"] == 60
     write_csv("g.csv", np.c_[X, qid % 2, Y], "0,1,2,3,4")
     assert command.json("solve", "g.csv", *rough, "--worst-of", 3)["n"] == 60
-
-
-def test_one_or_two_places_may_be_either_and_are_refused(command: Command) -> None:
     write_csv("t.csv", np.c_[Y, 1 - Y], "0,1")
     assert "--header" in command.refused("solve", "t.csv", "--lam", 0.01)
     assert command.json("solve", "t.csv", "--lam", 0.01, "--header", "yes")["n"] == 60

@@ -56,9 +56,6 @@ def test_an_audit_and_a_saved_model_say_it_too(tmp_path) -> None:
     with pytest.warns(UserWarning, match="rounding") as seen:
         audit = certify(K, Y, 1e-2, kernel="precomputed", w=np.zeros(120))
     assert len(seen) == 1 and " I, as the rounding" in audit.statement
-
-
-def test_folds_share_one_matrix_and_one_warning() -> None:
     K = in_float32("rbf")
     cv = StratifiedKFold(3)
     with pytest.warns(UserWarning, match="rounding") as seen:
@@ -92,9 +89,6 @@ def test_a_matrix_whose_rounding_hides_no_such_eigenvalue_is_refused() -> None:
         Gram(K + 1e-3 * np.triu(K))
     with pytest.raises(InputError, match="negative eigenvalue"):
         Gram([[0, 3], [3, 0.0]])
-
-
-def test_float32_need_be_symmetric_to_its_own_rounding_only() -> None:
     K = in_float32("rbf") + np.float32(0.1) * np.eye(120, dtype=np.float32)
     K[3, 5] = np.nextafter(K[3, 5], np.float32(9))
     gram = Gram(K)

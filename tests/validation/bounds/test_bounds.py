@@ -490,9 +490,6 @@ def test_too_many_supports_are_refused_and_dependent_features_have_no_curvature(
     for x in rng.normal(size=(20, 6)):  # dependent features
         single = sht.restricted_constants_exact(np.outer(x, x)[None], 2)
         assert (single.minus, single.ratio) == (0.0, math.inf)
-
-
-def test_the_bounds_of_rho_plus_are_attained() -> None:
     ones = np.ones((5, 5))
     assert sht.largest_restricted(np.diag([3.0, 1, 1, 1, 1]), 2) == pytest.approx(3.0)  # the whole
     assert sht.largest_restricted(ones, 2) == pytest.approx(2.0)  # the trace
@@ -573,9 +570,6 @@ def test_eqs_12_and_13_by_hand() -> None:
             assert corrected.minus == printed.minus
     for r, value in ((0.05, 484.0), (0.5, 43.4)):
         assert sht.sht_theorem2(1000, 1000, 60, r, 50).minus == pytest.approx(value, rel=2e-3)
-
-
-def test_the_least_curvature_by_hand_and_below_the_truth_with_a_signal() -> None:
     logs = 60 * math.log(math.e * 1000 / 60) + math.log(20)
     base = 1 - math.sqrt(60 / 949) - math.sqrt(2 * logs / 949)
     found = sht.least_curvature((50, 950), 1000, 60)

@@ -363,9 +363,6 @@ def test_a_name_that_is_wrong_is_refused_with_what_may_be_meant(modules) -> None
     for name, words in BAD_NAMES.items():
         with pytest.raises(InputError, match=words):
             load_function(name)
-
-
-def test_a_file_in_another_folder_can_be_named_with_what_lies_beside_it(modules) -> None:
     X = np.eye(3)
     for name in ("mine:fit", "mine.py:fit", "folder/there.py:fit"):
         assert load_function(name)(X, None, 1.0).tolist() == [1, 0, 0]

@@ -55,6 +55,22 @@ def test_an_interval_is_students_and_shared_by_many() -> None:
         low, high = effect(1.0, 0.5, 10).interval(m=m)
         assert (high - low) / 2 == pytest.approx(0.5 * stats.t.ppf(1 - 0.025 / m, 10), rel=1e-12)
     assert effect(1.0, 0.5, 0).interval() == (-math.inf, math.inf)
+    found = minus("a", effect(2.0, 0.3, 9), effect(1.0, 0.4, 19))
+    df = 0.25**2 / (0.09**2 / 9 + 0.16**2 / 19)
+    assert (found.estimate, found.se, found.df) == (1.0, pytest.approx(0.5), pytest.approx(df))
+    assert minus("a", effect(2.0, math.inf, 0), effect(1.0, 0.4, 19)).se == math.inf
+    ratio = minus("a", effect(10.0, 0.1, 9), effect(1.0, 0.0, 9), ratio=True)
+    assert (ratio.estimate, ratio.se) == (pytest.approx(1.0), pytest.approx(0.01 / math.log(10)))
+    found = effects.over([effect(1.0), effect(3.0), effect(5.0)], "mean")
+    assert (found.estimate, found.df) == (3.0, 2)
+    assert found.se == pytest.approx(2.0 / math.sqrt(3))
+    shared = effects.mean("all", [[effect(1.0), effect(3.0)]])
+    assert (shared.estimate, shared.se, shared.df) == (2.0, 1.0, 20)
+    apart = effects.mean("all", [[effect(1.0)], [effect(3.0)]])
+    assert apart.se == pytest.approx(math.sqrt(0.5)) and apart.df == pytest.approx(40)
+    for wrong in ((math.nan, 1.0, 5), (1.0, -1.0, 5), (1.0, math.nan, 5), (1, 1, -1)):
+        with pytest.raises(ValueError, match="not an estimate"):
+            Effect("a", *wrong)
 
 
 @each(
@@ -79,25 +95,6 @@ def test_an_interval_is_students_and_shared_by_many() -> None:
 )
 def test_whole_intervals_decide(estimates: list[float], keys: dict[str, Any], verdict: str) -> None:
     assert judged(estimates, **keys) == verdict
-
-
-def test_a_difference_of_cells_has_welchs_freedom() -> None:
-    found = minus("a", effect(2.0, 0.3, 9), effect(1.0, 0.4, 19))
-    df = 0.25**2 / (0.09**2 / 9 + 0.16**2 / 19)
-    assert (found.estimate, found.se, found.df) == (1.0, pytest.approx(0.5), pytest.approx(df))
-    assert minus("a", effect(2.0, math.inf, 0), effect(1.0, 0.4, 19)).se == math.inf
-    ratio = minus("a", effect(10.0, 0.1, 9), effect(1.0, 0.0, 9), ratio=True)
-    assert (ratio.estimate, ratio.se) == (pytest.approx(1.0), pytest.approx(0.01 / math.log(10)))
-
-
-def test_means_have_the_error_of_the_spread_or_that_of_rows_that_are_shared() -> None:
-    found = effects.over([effect(1.0), effect(3.0), effect(5.0)], "mean")
-    assert (found.estimate, found.df) == (3.0, 2)
-    assert found.se == pytest.approx(2.0 / math.sqrt(3))
-    shared = effects.mean("all", [[effect(1.0), effect(3.0)]])
-    assert (shared.estimate, shared.se, shared.df) == (2.0, 1.0, 20)
-    apart = effects.mean("all", [[effect(1.0)], [effect(3.0)]])
-    assert apart.se == pytest.approx(math.sqrt(0.5)) and apart.df == pytest.approx(40)
 
 
 def test_a_finding_has_its_recorded_verdict_its_effects_and_what_would_turn_it() -> None:
@@ -204,12 +201,6 @@ def test_evidence_that_lacks_a_part_is_refused(tmp_path: Path) -> None:
         from_evidence(planted(protocol=2)["one"], tmp_path)
 
 
-def test_what_is_no_effect_is_refused() -> None:
-    for wrong in ((math.nan, 1.0, 5), (1.0, -1.0, 5), (1.0, math.nan, 5), (1, 1, -1)):
-        with pytest.raises(ValueError, match="not an estimate"):
-            Effect("a", *wrong)
-
-
 def planted_claim(name: str = "a-claim", **changes: Any) -> Claim:
     options: dict[str, Any] = {
         "paper": "ScalingUp",
@@ -313,15 +304,20 @@ def test_limits_have_their_level_in_the_binomial_tail() -> None:
     assert stats.binom.sf(39, 100, judge.lower_limit(40, 100)) == pytest.approx(judge.LEVEL)
     assert judge.upper_limit(0, 9, 0.01) == pytest.approx(1 - 0.01 ** (1 / 9))
     assert judge.upper_limit(9, 9, 0.01) == 1.0
-
-
-def test_a_slope_is_found_and_covered() -> None:
     x = 2.0 ** np.arange(8)
     y = 3 * x**-0.5 * np.exp(0.05 * np.random.default_rng(3).standard_normal(8))
     slope = judge.Slope.fit(x, y, np.full(8, 0.05))
     low, high = slope.interval
     assert low < -0.5 < high
     assert high - low == pytest.approx(2 * judge.two_sided() * 0.05 / np.log(2) / np.sqrt(42))
+
+    def cells(bad: int, n_draws: int) -> Any:
+        draws = [[SimpleNamespace(violated=["4' (I)"] * (k < bad))] for k in range(400)]
+        return [SimpleNamespace(draws=draw * n_draws) for draw in draws]
+
+    for bad in (0, 3):
+        few, many = (theorem_4.limit_by_cells("4' (I)", cells(bad, m)) for m in (1, 25))
+        assert few == many == judge.upper_limit(bad, 400, theorem_4.DOUBT)
 
 
 @each(
@@ -336,16 +332,6 @@ def test_a_slope_is_found_and_covered() -> None:
 def test_one_cell_or_all_together_refute_a_bound(hits: list[int], refuted: bool) -> None:
     """Five draws in each of 54 cells, a violation allowed in one of twenty."""
     assert theorem_4.refuted(hits, [5] * 54) == refuted
-
-
-def test_the_limit_of_a_violation_counts_cells_and_not_draws() -> None:
-    def cells(bad: int, n_draws: int) -> Any:
-        draws = [[SimpleNamespace(violated=["4' (I)"] * (k < bad))] for k in range(400)]
-        return [SimpleNamespace(draws=draw * n_draws) for draw in draws]
-
-    for bad in (0, 3):
-        few, many = (theorem_4.limit_by_cells("4' (I)", cells(bad, m)) for m in (1, 25))
-        assert few == many == judge.upper_limit(bad, 400, theorem_4.DOUBT)
 
 
 @each(("bound", "verdict"), [(2.0, "vacuous"), (0.5, "loose"), (0.09, "holds"), (0.005, "fails")])

@@ -435,7 +435,7 @@ def test_a_module_that_is_not_there_is_a_defect() -> None:
 
 # Every choice of every option: some are looked up by strings
 
-SHORTEST = {
+SHORTEST = {  # the least that a command takes
     "solve": "xor --lam 1",
     "path": "xor --n-lams 2",
     "certify": "xor --lam 1 --weights w.npy",
@@ -446,7 +446,6 @@ SHORTEST = {
     "plot": "solved --out picture.svg",
     "reproduce": "--list",
 }
-"""The least that a command takes."""
 
 
 def choices() -> Iterator[list[str]]:

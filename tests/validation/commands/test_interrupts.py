@@ -156,9 +156,7 @@ def test_what_need_not_be_loaded_is_not(code: str, names: str, tmp_path: Path) -
     assert "--json" not in code or json.loads("\n".join(said))["status"] == "certified"
 
 
-SECONDS = 15.0
-"""For the end: a second or two, more where others use the processors."""
-
+SECONDS = 15.0  # for the end: a second or two, more where others use the processors
 # What outlives the command's own work is not waited for: `{out}` is a folder that is not there.
 COMMANDS = {
     "validate": ("validate --only incomplete-u-suboptimality-rate --json --out {out}", 6.0),

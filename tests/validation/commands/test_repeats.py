@@ -323,9 +323,6 @@ def test_the_path_of_a_file_is_that_of_the_library(table: Command) -> None:
     assert stated["cv"]["best"] == folds.lam_of("best")
     assert stated["n_pairs"] == PATH_Y.sum() * (~PATH_Y).sum() and stated["positive"] == 1
     assert stated["complete"] and "lam" not in stated
-
-
-def test_what_is_written_is_whole_and_can_be_drawn(table: Command) -> None:
     lines = table(f"path rows.csv {ASKED} --cv 3 --out out").splitlines()
     assert [line.split()[0] for line in lines[:3]] == ["lam", "0.3", "0.003"]
     held: dict[str, Any] = json.loads(Path("out/path.json").read_text())

@@ -42,9 +42,6 @@ def test_every_name_loads_a_clean_data_set_of_known_size() -> None:
         assert data.sha256 == data_sha256(data.X, data.y) == load(name).sha256
     assert load("radial:50", seed=1).sha256 != load("radial:50", seed=2).sha256
     assert load("iris", seed=1).sha256 == load("iris", seed=2).sha256
-
-
-def test_the_classes_of_the_built_in_sets_are_what_their_names_say() -> None:
     raw: dict = load_breast_cancer()  # type: ignore[assignment]
     malignant = list(raw["target_names"]).index("malignant")  # which scikit-learn codes as 0
     assert np.array_equal(load("wdbc").y == 1, raw["target"] == malignant)
@@ -91,9 +88,6 @@ def test_xor_has_the_printed_means_and_covariances() -> None:
         # N(0, .79) along the axis would have the fourth moment 1.87
         fourth = np.mean(rows[:, along] ** 4)
         assert abs(fourth - (0.8**4 + 6 * 0.64 * 0.15 + 3 * 0.15**2)) < 2 * spread
-
-
-def test_the_xor_split_is_a_fifth_of_each_gaussian() -> None:
     train, test = datasets.xor_train_test(seed=5)
     assert [(d.n_pos, d.n_neg) for d in (train, test)] == [(40, 80), (160, 320)]
     assert len(np.unique(np.concatenate([train.X, test.X]), axis=0)) == 600

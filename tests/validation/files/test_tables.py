@@ -234,9 +234,6 @@ def test_the_positive_label() -> None:
         for named in ("True", True, "1", None):
             assert two_classes(Labels.of(held, "f"), named, "f")[0].tolist() == [1, 0, 1]
         assert two_classes(Labels.of(held, "f"), "false", "f")[0].tolist() == [0, 1, 0]
-
-
-def test_labels_of_text_and_of_arrays() -> None:
     labels = column("1", "1.0", " 1", "0", "-0.0")  # equal numbers are one class
     assert labels.values == [0, 1] and labels.codes.tolist() == [1, 1, 1, 0, 0]
     assert column("10", "9", "x", "x").values == ["10", "9", "x"]  # one text makes all of them text

@@ -56,10 +56,7 @@ def test_intervals_are_narrow_and_hold_the_decimal_numbers_of_the_file() -> None
             # one unit of the twelfth digit is at most 1e-11 of the number
             assert 0 < lower <= upper <= lower * (1 + 1.001e-11)
             assert Fraction(lower) <= low <= high <= Fraction(upper)
-
-
-def test_optima_known_by_hand_lie_in_their_intervals() -> None:
-    """Two rows 2 apart: min lam/2 w^2 + loss(2 w); w = 1/2, or the root of a linear equation."""
+    # Two rows 2 apart: min lam/2 w^2 + loss(2 w); w = 1/2, or the root of a linear equation.
     for lam, name in ((0.1, "two-rows:0.1"), (10.0, "two-rows:10")):
         w_hinge = min(0.5, 2 / lam)
         hinge = lam / 2 * w_hinge**2 + max(0.0, 1 - 2 * w_hinge)

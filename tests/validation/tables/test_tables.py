@@ -342,13 +342,6 @@ def the_file(folder: Path) -> Path:
     return path
 
 
-def changed(**parts: Any) -> dict[str, layout.Table]:
-    """One planted table, its experiment changed."""
-    table = planted()["one"]
-    experiment = dataclasses.replace(table.experiment, **parts)
-    return {"one": dataclasses.replace(table, experiment=experiment)}
-
-
 def test_what_is_finished_is_used_by_tables_profiles_and_seeds_apart(tmp_path: Path) -> None:
     log, out = tmp_path / "log", tmp_path / "out"
     shown = reproduce(out=out, registry=planted(log))
