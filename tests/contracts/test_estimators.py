@@ -28,8 +28,7 @@ from aucert.exact.estimators.base import AUCClassifier
 from aucert.exact.spaces.kernels import Gaussian
 from loops import each
 
-DEFAULTS = [ROCSVM]
-SLOW = [SHTAUC, approx.NBAUC, OAM, ROCSVMCV, SurvivalSVM]
+SLOW = [SHTAUC(), approx.NBAUC(), OAM(), ROCSVMCV(n_lams=2, cv=2), SurvivalSVM()]
 RELEASE = [
     *(SAUCSVM, ROCSVMCV, RankingSVM, SurvivalSVMCV, NSAUC, SPAM, SOLAM, FSAUC, Nystrom),
     *(approx.IncompleteROCSVM, approx.IncompleteSAUCSVM, approx.RankSVM, approx.NSVMSGD2),
@@ -50,9 +49,16 @@ VARIANTS = [
     NSAUC(landmarks="leverage"),
     *(Nystrom(landmarks=landmarks, n_landmarks=5) for landmarks in LANDMARKS),
 ]
+CHECKED = [
+    ROCSVM(),
+    *(pytest.param(model, marks=pytest.mark.slow) for model in SLOW),
+    *(pytest.param(kind(), marks=pytest.mark.release) for kind in RELEASE),
+    *(pytest.param(model, marks=pytest.mark.release) for model in VARIANTS),
+]
 
 
-def keeps_the_contract(model: Any) -> None:
+@pytest.mark.parametrize("model", CHECKED, ids=str)
+def test_it_keeps_scikit_learns_contract(model: Any) -> None:
     """Run all checks; those that may fail are the model's own word, each with its reason."""
     expected = model.expected_failed_checks
     with warnings.catch_warnings():
@@ -67,31 +73,7 @@ def keeps_the_contract(model: Any) -> None:
 def test_every_public_estimator_is_checked() -> None:
     public = {getattr(room, name) for room in (exact, approx) for name in room.__all__}
     public = {one for one in public if isinstance(one, type) and hasattr(one, "get_params")}
-    assert {*DEFAULTS, *SLOW, *RELEASE} == public
-
-
-@pytest.mark.parametrize("kind", DEFAULTS)
-def test_its_defaults_keep_scikit_learns_contract(kind: type) -> None:
-    keeps_the_contract(kind())
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", SLOW)
-def test_the_slower_ones_keep_it(kind: type) -> None:
-    few = {"n_lams": 2, "cv": 2} if kind is ROCSVMCV else {}
-    keeps_the_contract(kind(**few))
-
-
-@pytest.mark.release
-@pytest.mark.parametrize("kind", RELEASE)
-def test_the_defaults_of_all_others_keep_it(kind: type) -> None:
-    keeps_the_contract(kind())
-
-
-@pytest.mark.release
-@pytest.mark.parametrize("model", VARIANTS, ids=str)
-def test_what_defaults_leave_out_keeps_it(model: Any) -> None:
-    keeps_the_contract(model)
+    assert {ROCSVM, *map(type, SLOW), *RELEASE} == public
 
 
 RNG = np.random.default_rng(0)

@@ -24,7 +24,7 @@ from aucert.exact.solvers.choose import NAMES
 from aucert.exact.spaces.kernels import KERNEL_NAMES
 from aucert.exact.tools import atomic_files
 from aucert.validation import cli
-from aucert.validation.cli import aucert, main
+from aucert.validation.cli import aucert
 from aucert.validation.commands import endings
 from aucert.validation.commands.endings import output_folder, run
 from command import Command
@@ -456,15 +456,6 @@ def choices() -> Iterator[list[str]]:
                 yield [name, *SHORTEST[name].split(), option.opts[0], str(choice)]
 
 
-def status(arguments: list[str]) -> int:
-    """How a command line ends; an error that it does not expect is raised."""
-    try:
-        main(arguments)
-    except SystemExit as end:
-        return int(end.code or 0)
-    return 0
-
-
 def test_words_are_those_of_the_library() -> None:
     lists = (
         (cli.FIRST, LOSSES), (cli.LOSSES, ALL_LOSSES), (cli.METHODS, NAMES),
@@ -475,21 +466,17 @@ def test_words_are_those_of_the_library() -> None:
 
 
 @pytest.mark.slow
-def test_every_command_has_help_and_takes_every_choice_of_every_option(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_every_command_has_help_and_takes_every_choice_of_every_option(command: Command) -> None:
     np.save("w.npy", np.zeros(2))
-    assert status(["--help"]) == 0
+    assert command("--help")
     for name in aucert.commands:
-        assert status([name, "--help"]) == 0
-        assert name in capsys.readouterr().out
+        assert name in command(name, "--help")
     lines = list(choices())
     assert lines
     for arguments in lines:
-        ended = status(arguments)  # 2: what asks for another option, or for larger data
-        said = capsys.readouterr()
-        assert ended in (0, 2) and bool(said.out) == (ended == 0), (arguments, said)
+        ended, out, said = command.run(*arguments)
+        # 2: what asks for another option, or for larger data
+        assert ended in (0, 2) and bool(out) == (ended == 0), (arguments, out, said)
 
 
 LIMIT = 3 * 2**30  # bytes: the libraries alone take about one and a half GiB of addresses

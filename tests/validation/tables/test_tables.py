@@ -18,7 +18,6 @@ from scipy import stats
 from aucert.exact import ROCSVM, InputError, solve
 from aucert.exact.pairs.auc import auc
 from aucert.validation import reruns, store
-from aucert.validation.cli import main
 from aucert.validation.data.datasets import linear
 from aucert.validation.effects import EVIDENCE, of_page, said_on
 from aucert.validation.reruns import Recorded, Rerun, differences
@@ -628,18 +627,13 @@ def test_a_check_of_other_evidence_does_not_count(tmp_path: Path) -> None:
         reruns.last_check("SHT", folder)
 
 
-def test_the_command_says_what_differs_and_keeps_it(monkeypatch, tmp_path: Path, capsys) -> None:
-    def status(*words: str) -> object:
-        with pytest.raises(SystemExit) as ended:
-            main(["reproduce", "--check", *words])
-            raise SystemExit(0)
-        return ended.value.code
-
+def test_the_command_says_what_differs_and_keeps_it(command: Command, monkeypatch) -> None:
     for value, differ in ((1.0, 0), (2.0, 1)):
         parts = {"part": recorded({"a": 1.0}, value)}
         monkeypatch.setattr(reruns, "recorded_parts", lambda *given, parts=parts: parts)
-        assert status("--out", str(tmp_path)) == differ
-        kept = json.loads((tmp_path / "checked.json").read_text())
+        status, out, _ = command.run("reproduce --check --out kept")
+        kept = json.loads(Path("kept/checked.json").read_text())
         assert [len(kept[paper]["differences"]) for paper in PAPERS] == [differ] * 4
-    assert "SHT: fails" in capsys.readouterr().out
-    assert status("sht-table-1") == status("--jobs", "2") == 2
+        assert status == differ and ("SHT: fails" in out) == bool(differ)
+    for more in ("sht-table-1", "--jobs 2"):
+        command.refused(f"reproduce --check {more}")
