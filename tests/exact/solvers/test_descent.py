@@ -175,7 +175,7 @@ def partial(seed: int, loss: str, lam: float, fpr: float, tpr: float, n: int = 2
 def test_other_methods_penalties_and_evidence_are_refused_or_suited() -> None:
     problem = partial(0, "hinge", 0.1, 0.3, 0.0)
     lasso = replace(problem, penalty=ElasticNet(0.1, 0.1))
-    pairs = PairList(np.array([0]), np.array([1])).on(tail(problem).mean.pairs.positive)
+    pairs = PairList(np.array([0]), np.array([1])).on(problem.risk.mean.pairs.positive)
     for refuse in (
         *(lambda name=name: choose_solver(problem, name, 1e-6, None).solve(problem)
           for name in ("qp", "lifted", "closed-form")),
