@@ -49,7 +49,7 @@ class CuttingPlane(Solver):
             offer_hard_margin(problem, recorder)
             if recorder.near(INSIDE * self.tol):
                 return None
-        return _Run(self, problem, recorder).run()
+        return Cuts(self, problem, recorder).run()
 
 
 class Place(NamedTuple):
@@ -68,14 +68,20 @@ class Place(NamedTuple):
 
 
 class Cuts:
-    """The planes of one run, their functions, and the weights of their best combination."""
+    """One run: the planes' functions, the weights of their best combination, and the best place."""
 
-    def __init__(self, problem: Problem, functions: Functions):
-        self.problem, self.functions = problem, functions
-        self.held, self.size = np.zeros((64, *functions.zero.shape)), 1  # the first is U >= 0
+    def __init__(self, solver: CuttingPlane, problem: Problem, recorder: Recorder):
+        self.solver, self.problem, self.recorder = solver, problem, recorder
+        self.functions = Functions(problem.space, solver.tol, lambda: recorder.out_of_time)
+        self.pairs = None if isinstance(problem.risk, Tail) else problem.pairs
+        # The first plane is U >= 0.
+        self.held, self.size = np.zeros((64, *self.functions.zero.shape)), 1
         self.made: list[Any] = [None]  # what each plane is made of
         self.masses, self.gram = np.zeros(1), np.zeros((1, 1))
         self.weights, self.idle = np.ones(1), np.zeros(1, dtype=int)
+        hinge_rows = problem.space.held is not None and self.pairs is not None
+        self.finish_at = 1e-2 if hinge_rows else 0.0  # the gap from which `ActivePairs` tries
+        self.best = self._recorded()
 
     def add(self, place: Place) -> None:
         f, size = self.functions.pull(place.sums.c), self.size
@@ -89,19 +95,18 @@ class Cuts:
         self.gram = np.pad(self.gram, (0, 1))
         self.gram[size] = self.gram[:, size] = products
         made = place.scores  # or alpha of listed pairs, or row weights
-        pairs = None if isinstance(self.problem.risk, Tail) else self.problem.pairs
-        if isinstance(pairs, PairList):
-            made = self.problem.loss.alpha(pairs.margins(place.scores)) > 0
-        elif isinstance(pairs, AllPairs):
+        if isinstance(self.pairs, PairList):
+            made = self.problem.loss.alpha(self.pairs.margins(place.scores)) > 0
+        elif isinstance(self.pairs, AllPairs):
             made = place.sums.c
         self.made.append(made)
         self.masses = np.append(self.masses, place.sums.conjugate)
         self.weights, self.idle = np.append(self.weights, 0.0), np.append(self.idle, 0)
 
-    def combine(self, gap: float, primal: float) -> tuple[np.ndarray, float, float]:
+    def combine(self, gap: float) -> tuple[np.ndarray, float, float]:
         """Find the best combination; return its function, the squared norm and the dual value."""
         # 1e-3: the combination is found to this share of the gap: the next cut changes it
-        self.weights = best_weights(self.gram, self.masses, self.weights, 1e-3 * min(gap, primal))
+        self.weights = best_weights(self.gram, self.masses, self.weights, 1e-3 * gap)
         self.idle = np.where(self.weights > 1e-9, 0, self.idle + 1)  # below, it is out of use
         lam, used = self.problem.lam, np.flatnonzero(self.weights)
         f = np.tensordot(self.weights[used] / lam, self.held[used], 1)
@@ -125,33 +130,20 @@ class Cuts:
         self.masses, self.gram = self.masses[kept], self.gram[np.ix_(kept, kept)]
         self.weights, self.idle = self.weights[kept], self.idle[kept]
 
-
-def combined(problem: Problem, parts: list[tuple[float, np.ndarray]]) -> Proof:
-    """Return the combination of planes that are made of these, with shares that add up to one at
-    most, or its evidence, where the certificate goes through every part again."""
-    pairs = None if isinstance(problem.risk, Tail) else problem.pairs
-    if not isinstance(pairs, AllPairs | PairList):
-        # 4e-16: shares of a mixture are made smaller by this times their number: sums round
-        less = 1 - 4e-16 * len(parts)
-        return Mix(tuple((less * x, Scores(s)) for x, s in parts))
-    total = np.zeros(pairs.i.size if isinstance(pairs, PairList) else problem.n)
-    for x, made in parts:
-        total += x * made
-    if isinstance(pairs, PairList):
-        return problem.risk.minorant(Alpha(total))
-    return clipped_minorant(problem, total)
-
-
-class _Run:
-    """One run: the cuts, and the best place."""
-
-    def __init__(self, solver: CuttingPlane, problem: Problem, recorder: Recorder):
-        self.solver, self.problem, self.recorder = solver, problem, recorder
-        self.functions = Functions(problem.space, solver.tol, lambda: recorder.out_of_time)
-        self.cuts = Cuts(problem, self.functions)
-        hinge_rows = problem.space.held is not None and not isinstance(problem.risk, Tail)
-        self.finish_at = 1e-2 if hinge_rows else 0.0  # the gap from which `ActivePairs` tries
-        self.best = self._recorded()
+    def combined(self, parts: list[tuple[float, np.ndarray]]) -> Proof:
+        """Return the combination of planes that are made of these, with shares that add up to one
+        at most, or its evidence, where the certificate goes through every part again."""
+        pairs = self.pairs
+        if not isinstance(pairs, AllPairs | PairList):
+            # 4e-16: shares of a mixture are made smaller by this times their number: sums round
+            less = 1 - 4e-16 * len(parts)
+            return Mix(tuple((less * x, Scores(s)) for x, s in parts))
+        total = np.zeros(pairs.i.size if isinstance(pairs, PairList) else self.problem.n)
+        for x, made in parts:
+            total += x * made
+        if isinstance(pairs, PairList):
+            return self.problem.risk.minorant(Alpha(total))
+        return clipped_minorant(self.problem, total)
 
     def _recorded(self) -> Place:
         """Return the place of the recorder's best point."""
@@ -172,8 +164,8 @@ class _Run:
             if recorder.out_of_time:
                 return Status.TIME_LIMIT
             look = k % STALL.cuts.patience == 0
-            if look or self.cuts.full:
-                self.cuts.drop_idle()
+            if look or self.full:
+                self.drop_idle()
             if not look:
                 continue
             slow, before = recorder.gap > STALL.cuts.shares[0] * before, recorder.gap
@@ -198,13 +190,13 @@ class _Run:
     def _improved(self, point: Place, k: int) -> Place:
         """Cut at `point`, offer what follows, and return the place of the next cut: best, or nearer
         to the target, now and then and where best has not moved and its plane is held already."""
-        recorder, cuts = self.recorder, self.cuts
-        cuts.add(point)
-        f, norm2, dual = cuts.combine(recorder.gap, recorder.best_primal)
-        both = zip(cuts.weights, cuts.made, strict=True)
+        recorder = self.recorder
+        self.add(point)
+        f, norm2, dual = self.combine(min(recorder.gap, recorder.best_primal))
+        both = zip(self.weights, self.made, strict=True)
         # 1e-14: shares below it are rounding. Most mixtures are overtaken and never added up.
         parts = [(float(x), made) for x, made in both if made is not None and x > 1e-14]
-        recorder.offer(witness=partial(combined, self.problem, parts), dual=dual)
+        recorder.offer(witness=partial(self.combined, parts), dual=dual)
         start, scores = self.best, self.functions.scores(f)
         inner = self.functions.inner(start.f, f)
         # With d = f - start these are <start, d> and |d|^2: the whole way from three numbers.

@@ -46,6 +46,8 @@ REGULAR = 1e-8  # least entry of D: below it features count as dependent, and no
 LARGEST_SIDE = 500  # most features for which a bound from all of them is affordable
 LARGEST_WORK = 1e9  # most rows times features squared for which `sparse_floor` is affordable
 
+Floats = float | np.ndarray
+
 
 @dataclass(frozen=True, eq=False)
 class SupportOptimum:
@@ -256,28 +258,25 @@ def pair_blocks(loss: SupportLoss, used: np.ndarray) -> Iterator[tuple[np.ndarra
         yield a, b, q, np.where(clear, least, 0.0)
 
 
-def best_pairs(loss: SupportLoss, count: int, end: float = np.inf) -> list[tuple[int, int]]:
-    """Return the `count` pairs of features of least F*, as far as time allows."""
+def best_pairs(loss: SupportLoss, end: float) -> list[tuple[int, int]]:
+    """Return the eight pairs of features of least F*, as far as time allows."""
     used = screened(loss)[: int(loss.informative.sum())]  # the likely ones come first
     found: list[tuple[float, int, int]] = []
     for a, b, q, _ in pair_blocks(loss, used):
-        top = np.argpartition(-q, min(count, q.size) - 1)[:count]
+        top = np.argpartition(-q, min(8, q.size) - 1)[:8]
         found += [(-float(q[i]), int(used[a[i]]), int(used[b[i]])) for i in top]
         if time.perf_counter() >= end:
             break
-    return [(i, j) for _, i, j in sorted(x for x in found if np.isfinite(x[0]))[:count]]
+    return [(i, j) for _, i, j in sorted(x for x in found if np.isfinite(x[0]))[:8]]
 
 
-def good_support(
-    loss: SupportLoss, k: int, starts: Iterable[Iterable[int]] = (), end: float = np.inf
-) -> SupportOptimum:
+def good_support(loss: SupportLoss, k: int, starts: list[np.ndarray], end: float) -> SupportOptimum:
     """Return the best result of swaps from several starts, as time allows: those given, the largest
     mean differences, the greedy choice, and those that begin with the best pairs."""
-    best, ways = swap_descent(loss, screened(loss)[:k], end), [*starts]
-    # 8: number of best pairs of features tried as starts
-    pairs = best_pairs(loss, 8, end) if k >= 2 and time.perf_counter() < end else []
-    for at, start in enumerate([*ways, (), *pairs]):
-        if at >= len(ways) and time.perf_counter() >= end:
+    best = swap_descent(loss, screened(loss)[:k], end)
+    pairs = best_pairs(loss, end) if k >= 2 and time.perf_counter() < end else []
+    for at, start in enumerate([*starts, (), *pairs]):
+        if at >= len(starts) and time.perf_counter() >= end:
             break
         found = swap_descent(loss, forward(loss, k, start, end), end)
         best = found if found.value < best.value else best
@@ -285,8 +284,7 @@ def good_support(
 
 
 class Diagonal(NamedTuple):
-    """A diagonal below a matrix, proved so, its least entry, which the least eigenvalue of the
-    matrix is not below, and the inverse of the matrix (not proved)."""
+    """A diagonal proved below a matrix, its least entry, and the matrix's inverse, not proved."""
 
     entries: np.ndarray
     least: float
@@ -332,14 +330,12 @@ def cholesky_slip(rest: np.ndarray, tried: np.ndarray) -> float:
 def ceiling(sigma: np.ndarray, delta: np.ndarray, diagonal: Diagonal, k: int) -> float:
     """Return an upper bound of q_S over the S of at most k features, rounding included."""
     w, D, size = diagonal.inverse @ delta, diagonal.entries, len(delta)
-    top = float(_whole_ceiling(sigma, delta, w, D))
+    top = float(_q_ceiling(sigma, delta, w, D))
     dropped = np.sort(D * w * w)[: max(size - k, 0)]
     return top - float(dropped.sum()) * (1 - gamma(size + 8))
 
 
-def _whole_ceiling(
-    sigma: np.ndarray, delta: np.ndarray, w: np.ndarray, D: np.ndarray
-) -> np.ndarray:
+def _q_ceiling(sigma: np.ndarray, delta: np.ndarray, w: np.ndarray, D: np.ndarray) -> np.ndarray:
     """Return an upper bound of q on all features (..., s), from any w, with D below sigma."""
     size = delta.shape[-1]
     r = delta - (sigma @ w[..., None])[..., 0]
@@ -376,13 +372,11 @@ def whole_ceilings(sigma: np.ndarray, delta: np.ndarray) -> tuple[np.ndarray, np
     sure = (least > 0) & (unlike < 1e-3)
     safe = np.where(sure[:, None], np.maximum(values, 1e-300), 1.0)
     w = (vectors @ ((vectors.transpose(0, 2, 1) @ delta[..., None]) / safe[..., None]))[..., 0]
-    q = _whole_ceiling(sigma, delta, w, np.where(sure, least, 1.0)[:, None])
+    q = _q_ceiling(sigma, delta, w, np.where(sure, least, 1.0)[:, None])
     return np.where(sure, q, np.inf), np.where(sure, least, 0.0)
 
 
-def objective_floor(
-    q: float | np.ndarray, k: int, least: float | np.ndarray, error: MomentError
-) -> np.ndarray:
+def objective_floor(q: Floats, k: int, least: Floats, error: MomentError) -> np.ndarray:
     """Return the F* that no support with this bound of q comes below, moments' rounding included:
     q_S <= (sqrt(q) + sqrt(k / least) error.delta)^2 / (1 - h), h = k error.sigma / least."""
     c, h = rounding_of_floor(k, least, error)
@@ -391,9 +385,7 @@ def objective_floor(
     return np.where(h < 0.5, floor, 0.0)
 
 
-def rounding_of_floor(
-    k: int, least: float | np.ndarray, error: MomentError
-) -> tuple[np.ndarray, np.ndarray]:
+def rounding_of_floor(k: int, least: Floats, error: MomentError) -> tuple[np.ndarray, np.ndarray]:
     """Return c and h <= 1/2 of `objective_floor`: q of the data <= (sqrt(q) + c)^2 / (1 - h)."""
     least = np.asarray(least, dtype=float)
     h = np.minimum(k * error.sigma / least * (1 + 4 * UNIT), 0.5)
@@ -448,11 +440,9 @@ class SupportBounds:
             return float_above(self.exact.value(w))
         return bound if np.isfinite(bound) else np.inf
 
-    def leaf(
-        self, support: np.ndarray, upper: float = np.inf, end: float = np.inf
-    ) -> tuple[SupportOptimum | None, float]:
+    def leaf(self, S: np.ndarray, upper: float, end: float) -> tuple[SupportOptimum | None, float]:
         """Return good weights on a support, and a lower bound of F* on it."""
-        found, S = self.loss.optimum(support), support[~self.silent[support]]
+        found, S = self.loss.optimum(S), S[~self.silent[S]]
         if S.size == 0:
             return found, 1.0
         floor, slack = self.floor_by_floats(S, S.size)
@@ -505,14 +495,9 @@ def support_bounds_of(average: RowAverage, tol: float = 1e-9) -> SupportBounds:
     faint = (variance < 1e-290) & ~(flat & (loss.lam == 0) & (np.abs(loss.delta) > 1e-145))
     rough = (found.entry > 1e-6 * loss.scale) | (found.mean > 1e-3 * loss.scale)
     blurred = ~silent & (called | faint | rough | ~np.isfinite(loss.scale))
-    trusted = ~silent & ~blurred
-    scale = loss.scale[trusted]
-    error = row_average.moment_error(
-        average.mass.size,
-        float((found.entry[trusted] / scale).max(initial=0.0)),
-        float((found.mean[trusted] / scale).max(initial=0.0)),
-        float(np.abs(loss.scaled_delta[trusted]).max(initial=0.0)),
-    )
+    sure, parts = ~silent & ~blurred, (found.entry, found.mean, np.abs(loss.delta))
+    largest = [float((part[sure] / loss.scale[sure]).max(initial=0.0)) for part in parts]
+    error = row_average.moment_error(average.mass.size, *largest)
     exact = ExactMoments(source.X, positive, source.weight, average.lam)
     return SupportBounds(loss, error, exact, silent, blurred, tol)
 

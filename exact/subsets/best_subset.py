@@ -89,19 +89,11 @@ def _apart(upper: float, lower: float) -> float:
 
 @small_in_one_thread
 def best_subset(
-    X: object,
-    y: object,
-    k: int,
-    ridge: float = 0.0,
-    *,
-    max_time: float | None = None,
-    callback: Callable[[SearchStep], object] | None = None,
-    tol: float = 1e-9,
-    method: str = "auto",
-    w0: np.ndarray | None = None,
-    positive: object = None,
+    X: object, y: object, k: int, ridge: float = 0.0, *, max_time: float | None = None,
+    callback: Callable[[SearchStep], object] | None = None, tol: float = 1e-9,
+    method: str = "auto", w0: np.ndarray | None = None, positive: object = None,
     sample_weight: np.ndarray | None = None,
-) -> BestSubset:
+) -> BestSubset:  # fmt: skip
     """Minimise the square loss over all pairs with at most k features, with proof. [SHT, eq. (3)]
 
         F(w) = mean over pairs of (1 - w'(x_i - x_j))^2 + ridge/2 |w|^2

@@ -139,7 +139,7 @@ class SubsetSearch(Search):
             self._need(3.0, members.size)
             self.n_nodes += 1
             self.dependent = True
-            return self._split(state, members, inside, sigma, floor)
+            return self._split(state, members, sigma)
         return self._dive(state, members, diagonal)
 
     def _dive(self, state: np.ndarray, members: np.ndarray, diagonal: Diagonal) -> Opened:
@@ -174,12 +174,10 @@ class SubsetSearch(Search):
         if side >= 200 and time.perf_counter() + seconds > self.end:  # smaller ones are quick
             raise TimeOutError
 
-    def _split(
-        self, state: np.ndarray, members: np.ndarray, inside: np.ndarray, sigma: np.ndarray,
-        floor: float,
-    ) -> Opened:  # fmt: skip
+    def _split(self, state: np.ndarray, members: np.ndarray, sigma: np.ndarray) -> Opened:
         """Branch on the feature that takes most part in a dependence, or is known least. A node
         whose features inside are dependent exactly is left out: some optimum has none such."""
+        inside = np.flatnonzero(state == IN)
         if inside.size:
             own, exact = self.loss.scaled_sigma[np.ix_(inside, inside)], self.bounds.exact
             # Floats hardly tell that what is inside is independent.
@@ -196,7 +194,7 @@ class SubsetSearch(Search):
         at = members[free[int(np.argmax(weak[free]))]]
         without, within = state.copy(), state.copy()
         without[at], within[at] = OUT, IN
-        return None, np.inf, [(floor, without), (floor, within)]
+        return None, np.inf, [(0.0, without), (0.0, within)]
 
 
 @compiled
