@@ -12,33 +12,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from aucert.exact import (
-    ROCSVM,
-    ROCSVMCV,
-    AllPairs,
-    GroupedRows,
-    InputError,
-    PairList,
-    PartitionedRows,
-    Ridge,
-    StreamedRows,
-    SurvivalSVM,
-    SurvivalSVMCV,
-    best_subset,
-    certify,
-    cross_validated_path,
-    ordered_problem,
-    pair_problem,
-    query_pairs,
-    regularization_path,
-    solve,
-)
+import aucert.exact as ac
 from aucert.exact.formulation.lam_grid import strengthened
-from aucert.exact.losses.registry import HINGE
-from aucert.exact.problem.penalties import ElasticNet
 from aucert.exact.problem.problem import split_labels
-from aucert.exact.spaces.gram import Gram
-from aucert.exact.spaces.rows import Rows
 from cutting import cut, cut_groups
 from loops import each
 from own_parts import Polynomial
@@ -51,9 +27,9 @@ LABEL = (np.arange(N) % 3 == 0).astype(int)
 HALF = np.arange(N) < 30
 QID, GRADE = np.repeat(np.arange(10), 6), np.tile([0.0, 1.0, 2.0], 20)
 TIME, EVENT = np.ceil(9 * np.random.default_rng(2).random(N)), np.arange(N) % 4 > 0
-PARTS = PartitionedRows(cut(MANY, LABEL == 1, None, [20]))
-GROUPED = GroupedRows(cut_groups(MANY, QID, GRADE, None, [30]))
-LONE = GroupedRows(cut_groups(MANY, QID, np.where(QID == 0, GRADE, 1.0), None, [30]))
+PARTS = ac.PartitionedRows(cut(MANY, LABEL == 1, None, [20]))
+GROUPED = ac.GroupedRows(cut_groups(MANY, QID, GRADE, None, [30]))
+LONE = ac.GroupedRows(cut_groups(MANY, QID, np.where(QID == 0, GRADE, 1.0), None, [30]))
 Refusal = tuple[str, Callable[..., object], dict[str, Any]]
 
 
@@ -62,17 +38,17 @@ def with_entry(value: float) -> np.ndarray:
 
 
 def on_list(i: list[Any], j: list[Any], weight: Any = None) -> object:
-    return solve(X, Y, 1.0, pairs=PairList(np.array(i), np.array(j), weight))
+    return ac.solve(X, Y, 1.0, pairs=ac.PairList(np.array(i), np.array(j), weight))
 
 
-small = partial(solve, X=X, y=Y, lam=1.0)
-many = partial(solve, X=MANY, y=LABEL, lam=0.1)
-graded = partial(solve, X=MANY, y=GRADE, lam=0.1, qid=QID)
-timed = partial(solve, X=MANY, y=None, lam=0.1, time=TIME, event=EVENT)
-judged = partial(certify, X=MANY, y=LABEL, lam=0.1)
-best = partial(best_subset, X=X, y=Y, k=1)
-on_path = partial(regularization_path, X=MANY, y=LABEL, lams=(0.1,))
-in_folds = partial(cross_validated_path, X=MANY, y=LABEL, lams=(0.1,), cv=3)
+small = partial(ac.solve, X=X, y=Y, lam=1.0)
+many = partial(ac.solve, X=MANY, y=LABEL, lam=0.1)
+graded = partial(ac.solve, X=MANY, y=GRADE, lam=0.1, qid=QID)
+timed = partial(ac.solve, X=MANY, y=None, lam=0.1, time=TIME, event=EVENT)
+judged = partial(ac.certify, X=MANY, y=LABEL, lam=0.1)
+best = partial(ac.best_subset, X=X, y=Y, k=1)
+on_path = partial(ac.regularization_path, X=MANY, y=LABEL, lams=(0.1,))
+in_folds = partial(ac.cross_validated_path, X=MANY, y=LABEL, lams=(0.1,), cv=3)
 in_parts = partial(in_folds, X=PARTS, y=None)
 
 
@@ -129,7 +105,7 @@ def refusals() -> Iterator[Refusal]:
         *((f"{name} .* finite", {name: np.nan}) for name in ("lam", "tol", "max_time")),
         ("descent", {"method": "quasi-newton"}),
         ("cutting planes solve the hinge", {"method": "cutting-plane", "loss": "square"}),
-        ("not both", {"pairs": AllPairs(), "sample_weight": np.ones(4)}),
+        ("not both", {"pairs": ac.AllPairs(), "sample_weight": np.ones(4)}),
         ("weight of row 2 is -1", {"sample_weight": [1, 1, -1, 1]}),
         ("weight of row 2 is nan", {"sample_weight": [1, 1, np.nan, 1]}),
         ("weight of row 1 is inf", {"sample_weight": [1, np.inf, 1, 1]}),
@@ -147,7 +123,7 @@ def refusals() -> Iterator[Refusal]:
         ("no structure", {"l1": 0.1, "structure": 1.0}),
         ("2 features", {"l1": 0.1, "groups": [0, 1, 1]}),
         ("2 features", {"sign": [7]}),
-        ("either a penalty", {"penalty": ElasticNet(0.1, 0.1)}),
+        ("either a penalty", {"penalty": ac.ElasticNet(0.1, 0.1)}),
         ("ridge", {"l1": 0.1, "method": "qp"}),
         ("list of lists", {"l1": 0.1, "groups": [[0, 1], [2]]}),
     )  # fmt: skip
@@ -165,14 +141,14 @@ def refusals() -> Iterator[Refusal]:
         yield message, on_list, {"i": i, "j": j, "weight": weight[0] if weight else None}
     far = np.full((4, 2), 1e200) * np.array([1, -1, 1, -1])[:, None]
     yield from of(
-        StreamedRows,
+        ac.StreamedRows,
         *(("row 2, column 1", {"source": with_entry(bad)}) for bad in (np.nan, np.inf)),
         ("overflow", {"source": far}),
         ("non-empty matrix", {"source": np.ones(3)}),
         ("matrix of numbers", {"source": np.array([["a", "b"], ["c", "d"]])}),
     )
     yield from of(  # `test_cases_gram_and_proof` has matrices that are nearly semidefinite
-        Gram,
+        ac.Gram,
         ("K must be square", {"K": np.ones((2, 3))}),
         ("row 0, column 1", {"K": np.array([[1.0, np.nan], [np.nan, 1.0]])}),
         ("K is empty", {"K": np.zeros((0, 0))}),
@@ -188,7 +164,7 @@ def refusals() -> Iterator[Refusal]:
         ("label per row", {"worst_of": HALF[:, None]}),
         ("no two rows of group True", {"worst_of": np.arange(N) == 0}),
         ("worst_of cannot be combined with", {"worst_of": HALF, "fpr_max": 0.5}),
-        ("makes the pairs", {"worst_of": HALF, "pairs": PairList(np.array([0]), np.array([2]))}),
+        ("makes the pairs", {"worst_of": HALF, "pairs": ac.PairList(np.array([0]), np.array([2]))}),
         ("means or partial AUC", {"worst_of": HALF, "method": "descent"}),
     )
     yield from of(
@@ -196,8 +172,8 @@ def refusals() -> Iterator[Refusal]:
         ("3 kinds of rows", {"structure": 1.0}),
         ("partial AUC is over all pairs", {"fpr_max": 0.5}),
         ("leave positive out", {"positive": 1}),
-        ("leave pairs out", {"pairs": PairList(np.array([0]), np.array([1]))}),
-        ("leave y None", {"qid": None, "pairs": query_pairs(QID, GRADE)}),
+        ("leave pairs out", {"pairs": ac.PairList(np.array([0]), np.array([1]))}),
+        ("leave y None", {"qid": None, "pairs": ac.query_pairs(QID, GRADE)}),
         ("two classes", {"method": "closed-form"}),
         ("sample_weight", {"sample_weight": np.ones(3)}),
         ("event needs time", {"event": np.ones(N)}),
@@ -217,7 +193,7 @@ def refusals() -> Iterator[Refusal]:
         ("leave y and qid None", {"qid": np.ones(N)}),
         ("3 rows", {"X": np.ones((3, 2))}),
         ("no share", {"time": None, "event": None, "worst_of": HALF,
-                      "pairs": query_pairs(QID, GRADE, share="equal")}),
+                      "pairs": ac.query_pairs(QID, GRADE, share="equal")}),
     )  # fmt: skip
     yield from of(
         judged,
@@ -231,7 +207,7 @@ def refusals() -> Iterator[Refusal]:
         ("needs scores", {"w": W, "norm2": 1.0}),
         ("norm2", {"scores": np.zeros(N), "norm2": -1.0}),
         ("impossible", {"scores": MANY @ np.ones(3), "norm2": 0.5}),
-        (r"give w=model\.coef_", {"w": ROCSVM()}),
+        (r"give w=model\.coef_", {"w": ac.ROCSVM()}),
         ("give lam, or rival with C", {"w": W, "lam": None}),
         ("give lam, or rival with C", RIVAL | {"C": None}),
         ("not both", RIVAL | {"lam": 0.1}),
@@ -247,7 +223,7 @@ def refusals() -> Iterator[Refusal]:
         ("lam must be > 0", {"lams": [1.0, -1.0]}),
         ("lams must be numbers", {"lams": ["x"]}),
         ("n_lams must be", {"lams": None, "n_lams": 0}),
-        ("both", {"sample_weight": np.ones(N), "pairs": PairList(np.array([0]), np.array([1]))}),
+        ("both", {"sample_weight": np.ones(N), "pairs": ac.PairList(np.array([0]), np.array([1]))}),
         ("l1_ratio > 0", {"groups": [0, 0, 1]}),
         ("nonnegative", {"sign": "positive"}),
         ("solved by descent", {"X": PARTS, "y": None, "method": "qp"}),
@@ -290,26 +266,26 @@ def refusals() -> Iterator[Refusal]:
     )
     yield from of(
         fitted,
-        ("n_jobs must be", {"model": ROCSVMCV(n_jobs=1.5)}),  # type: ignore[arg-type]
-        ("qid makes the pairs", {"model": ROCSVM(0.1, pairs="nearest:2"), "qid": QID}),
-        ("qid makes the pairs", {"model": ROCSVMCV([0.1], pairs="nearest:2"), "qid": QID}),
-        ("Only binary classification", {"model": ROCSVM(), "y": np.arange(N) % 3}),
-        ("one class only", {"model": ROCSVM(), "y": np.ones(N)}),
-        (r"one class only.*positive weight", {"model": ROCSVM(), "sample_weight": LABEL}),
-        ("zero in every row", {"model": ROCSVM(), "sample_weight": np.zeros(N)}),
-        ("qid", {"model": ROCSVM(0.1), "qid": np.arange(N - 1)}),
+        ("n_jobs must be", {"model": ac.ROCSVMCV(n_jobs=1.5)}),  # type: ignore[arg-type]
+        ("qid makes the pairs", {"model": ac.ROCSVM(0.1, pairs="nearest:2"), "qid": QID}),
+        ("qid makes the pairs", {"model": ac.ROCSVMCV([0.1], pairs="nearest:2"), "qid": QID}),
+        ("Only binary classification", {"model": ac.ROCSVM(), "y": np.arange(N) % 3}),
+        ("one class only", {"model": ac.ROCSVM(), "y": np.ones(N)}),
+        (r"one class only.*positive weight", {"model": ac.ROCSVM(), "sample_weight": LABEL}),
+        ("zero in every row", {"model": ac.ROCSVM(), "sample_weight": np.zeros(N)}),
+        ("qid", {"model": ac.ROCSVM(0.1), "qid": np.arange(N - 1)}),
     )
     two_fields = np.zeros(N, dtype=[("a", float), ("b", float)])
     yield from of(
-        lambda model=SurvivalSVM(), y=TIME, event=None: fitted(model, MANY, y, event),  # noqa: B008
+        lambda model=ac.SurvivalSVM(), y=TIME, event=None: fitted(model, MANY, y, event),  # noqa: B008
         ("rows", {"y": TIME[1:]}),
         ("sign", {"y": SIGNED}),
         ("truth values", {"y": two_fields}),
-        ("l1_ratio > 0", {"model": SurvivalSVMCV(groups=[0, 0, 1]), "event": EVENT}),
-        ("l1_ratio", {"model": SurvivalSVMCV(l1_ratio=2.0), "event": EVENT}),
-        ("requires y", {"model": SurvivalSVMCV(), "y": None}),
+        ("l1_ratio > 0", {"model": ac.SurvivalSVMCV(groups=[0, 0, 1]), "event": EVENT}),
+        ("l1_ratio", {"model": ac.SurvivalSVMCV(l1_ratio=2.0), "event": EVENT}),
+        ("requires y", {"model": ac.SurvivalSVMCV(), "y": None}),
     )
-    yield "give qid", ordered_problem, {"X": MANY, "y": TIME, "lam": 1.0}
+    yield "give qid", ac.ordered_problem, {"X": MANY, "y": TIME, "lam": 1.0}
     yield from of(
         best,
         ("w0", {"w0": np.ones(3)}),
@@ -318,15 +294,15 @@ def refusals() -> Iterator[Refusal]:
         ("3 labels for 4 rows", {"y": Y[:3]}),
         ("finite", {"X": holed}),
     )
-    yield "form must be", AllPairs, {"form": "fortran"}
+    yield "form must be", ac.AllPairs, {"form": "fortran"}
     yield "penalties of this library", strengthened, {"penalty": object(), "strength": 1.0}
     for mask in ([1, 0, 1, 0], [True, False], [True] * 4, [False] * 4):
-        of_mask = {"positive": np.array(mask), "pairs": AllPairs(), "loss": HINGE}
-        words = {"space": Rows(X), "penalty": Ridge(1.0)} | of_mask
-        yield "positive|labels|negative", pair_problem, words
+        of_mask = {"positive": np.array(mask), "pairs": ac.AllPairs(), "loss": ac.HINGE}
+        words = {"space": ac.Rows(X), "penalty": ac.Ridge(1.0)} | of_mask
+        yield "positive|labels|negative", ac.pair_problem, words
 
 
-@each("door", [solve, certify, regularization_path, cross_validated_path])
+@each("door", [ac.solve, ac.certify, ac.regularization_path, ac.cross_validated_path])
 @each("name", ["foo", "as_they_are", "asked"])
 def test_an_unknown_word_is_refused_in_the_name_of_what_was_called(door: Any, name: str) -> None:
     with pytest.raises(TypeError, match=rf"^{door.__name__}\(\) got an unexpected .* '{name}'"):
@@ -349,10 +325,10 @@ def test_labels_of_every_type_are_taken(kind: Any) -> None:
 
 
 @each("loss", ["squared_hinge", "square"])
-@each("pairs", [None, PairList(np.array([0, 0]), np.array([1, 2]))])
-def test_scores_whose_squares_overflow_are_refused(loss: str, pairs: PairList | None) -> None:
+@each("pairs", [None, ac.PairList(np.array([0, 0]), np.array([1, 2]))])
+def test_scores_whose_squares_overflow_are_refused(loss: str, pairs: ac.PairList | None) -> None:
     X, y = np.array([[1e100, 0.0], [0.0, 1.0], [1.0, 1.0]]), [1, 0, 0]
-    with pytest.raises(InputError, match="a score is larger"):
-        certify(X, y, 1.0, w=np.array([1e100, 0.0]), loss=loss, pairs=pairs)
-    with pytest.raises(InputError, match="a score is larger"):
-        certify(np.eye(3), y, 1.0, scores=np.array([1e300, 0.0, 1.0]), loss=loss, pairs=pairs)
+    with pytest.raises(ac.InputError, match="a score is larger"):
+        ac.certify(X, y, 1.0, w=np.array([1e100, 0.0]), loss=loss, pairs=pairs)
+    with pytest.raises(ac.InputError, match="a score is larger"):
+        ac.certify(np.eye(3), y, 1.0, scores=np.array([1e300, 0.0, 1.0]), loss=loss, pairs=pairs)

@@ -11,31 +11,15 @@ from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GroupKFold, StratifiedKFold
 
+import aucert.exact as ac
 import aucert.exact.api.cross_validation as path_selection
-from aucert.exact import (
-    ROCSVM,
-    ROCSVMCV,
-    CVPath,
-    GroupedRows,
-    PartitionedRows,
-    Path,
-    Status,
-    SurvivalSVM,
-    SurvivalSVMCV,
-    cross_validated_path,
-    regularization_path,
-    solve,
-    survival_pairs,
-)
+from aucert.exact import cross_validated_path, regularization_path
 from aucert.exact.api.cross_validation import FoldedData, make_splits, split_rows
-from aucert.exact.api.path import PathPoint
 from aucert.exact.certificate import order as spread
 from aucert.exact.formulation.formulation import formulate
 from aucert.exact.formulation.lam_grid import lam_grid, largest_lam
 from aucert.exact.formulation.request import Request
-from aucert.exact.pairs.all_pairs import PairList
 from aucert.exact.pairs.auc import auc
-from aucert.exact.problem.problem import linear_problem
 from cutting import CUTS, cut, cut_groups, queried_rows, some_rows
 from loops import each, first_fast, refuses
 from ordered_naive import naive_ordered, naive_survival
@@ -63,11 +47,11 @@ PENALTIES: list[dict[str, Any]] = [
 ]
 
 
-def assert_same_optima(one: Path, other: list[Any], room: float = 0.0) -> None:
+def assert_same_optima(one: ac.Path, other: list[Any], room: float = 0.0) -> None:
     """Each optimum is between both bounds: objectives differ by the certified gaps at most."""
     for near, far in zip(one.points, other, strict=True):
         a, b = near.certificate, far.certificate
-        assert near.solution.status == Status.CERTIFIED
+        assert near.solution.status == ac.Status.CERTIFIED
         assert abs(a.primal - b.primal) <= a.gap + b.gap + room * a.primal
         assert max(a.dual, b.dual) <= min(a.primal, b.primal) + room * a.primal
 
@@ -81,7 +65,7 @@ def asked(lam: float, l1_ratio: float, **more: object) -> dict[str, Any]:
 def test_each_point_is_the_cold_solution_within_the_certified_gaps(options: dict) -> None:
     path = regularization_path(X, Y, LAMS, tol=1e-7, **options)
     assert path.complete and path.lams.tolist() == LAMS.tolist()
-    cold = [solve(X, Y, lam, tol=1e-7, **options) for lam in LAMS]
+    cold = [ac.solve(X, Y, lam, tol=1e-7, **options) for lam in LAMS]
     assert_same_optima(path, cold)
     shape = {k: v for k, v in options.items() if k != "sample_weight"}
     space = formulate(X, Y, Request.of(1.0, **shape)).meant.space
@@ -95,7 +79,7 @@ def test_so_is_each_point_of_another_penalty_whose_grid_begins_at_zero(case: dic
     how: Any = {"loss": "squared_hinge", "tol": 1e-6}
     path = regularization_path(X, Y, [0.02, 0.1], **how, **case)
     assert path.complete and path.lams.tolist() == [0.1, 0.02]
-    alone = [solve(X, Y, **how, **asked(lam, **case)) for lam in path.lams]
+    alone = [ac.solve(X, Y, **how, **asked(lam, **case)) for lam in path.lams]
     assert_same_optima(path, alone, 1e-12)
     for point, other in zip(path.points, alone, strict=True):
         assert (point.solution.zeros_proved is None) == (other.zeros_proved is None)
@@ -103,7 +87,7 @@ def test_so_is_each_point_of_another_penalty_whose_grid_begins_at_zero(case: dic
         path = regularization_path(X, Y, n_lams=3, tol=1e-6, **case)
         np.testing.assert_allclose(path.points[0].solution.w, 0, atol=1e-9)
         assert path.lams[-1] == pytest.approx(1e-3 * path.lams[0])
-        below = solve(X, Y, tol=1e-7, **asked(0.9 * path.lams[0], **case))
+        below = ac.solve(X, Y, tol=1e-7, **asked(0.9 * path.lams[0], **case))
         assert np.abs(below.w).max() > 1e-3
 
 
@@ -120,19 +104,19 @@ def test_numbers_of_a_path_are_those_of_its_points() -> None:
 @each("listed", [False, True])
 @each("structure", [0.0, 2.0])
 def test_from_the_largest_lam_on_the_hinge_only_shrinks(listed: bool, structure: float) -> None:
-    pairs = PairList(np.array([0, 3, 6]), np.array([1, 2, 4])) if listed else None
+    pairs = ac.PairList(np.array([0, 3, 6]), np.array([1, 2, 4])) if listed else None
     problem = formulate(X, Y, Request.of(1.0, pairs=pairs, structure=structure)).work
     top = largest_lam(problem)
     options = {"pairs": pairs, "structure": structure, "tol": 1e-12}
-    at, above = (solve(X, Y, lam, **options) for lam in (top, 3 * top))
+    at, above = (ac.solve(X, Y, lam, **options) for lam in (top, 3 * top))
     reach = at.certificate.radius + 3 * above.certificate.radius
     assert np.linalg.norm(3 * above.w - at.w) <= reach < 1e-4
-    below = solve(X, Y, top / 3, **options).w
+    below = ac.solve(X, Y, top / 3, **options).w
     assert np.abs(below - 3 * at.w).max() > 1e-3 * np.abs(at.w).max()
 
 
 def test_the_default_grid_starts_there_and_falls_evenly_to_a_share() -> None:
-    problem = linear_problem(X, Y, 1.0)
+    problem = ac.linear_problem(X, Y, 1.0)
     path = regularization_path(X, Y, n_lams=5, loss="squared_hinge")
     np.testing.assert_array_equal(path.lams, lam_grid(problem, 5))
     assert path.lams[0] == largest_lam(problem)
@@ -148,12 +132,12 @@ def test_out_of_time_and_interrupted_the_points_so_far_are_returned_with_valid_g
     path = regularization_path(X, Y, LAMS, max_time=1e-9)
     assert not path.complete and len(path.points) == 1
     certificate = path.points[0].certificate
-    best = solve(X, Y, LAMS[0], tol=1e-10).certificate.primal
+    best = ac.solve(X, Y, LAMS[0], tol=1e-10).certificate.primal
     assert certificate.dual <= best <= certificate.primal
     cut = cross_validated_path(CV_X, CV_Y, [1.0, *CV_LAMS], cv=3, max_time=1e-9)
     assert not cut.complete and cut.lams.tolist() == [1.0] and cut.fold_auc.shape == (3, 1)
 
-    def stop_at_second(point: PathPoint) -> None:
+    def stop_at_second(point: ac.PathPoint) -> None:
         if point.lam == LAMS[1]:
             interrupted = Mock(side_effect=KeyboardInterrupt)
             monkeypatch.setattr("aucert.exact.api.path.choose_solver", interrupted)
@@ -171,7 +155,7 @@ def test_queries_have_the_path_in_memory(places: list[int], weighted: bool, loss
     X, query, grade, weight = queried_rows(160, 20, weighted)
     grade[60:120] = 1.0  # a partition without a pair
     X[[64, 100]] += 100.0  # these are in no pair, and the grid knows nothing of them
-    rows = GroupedRows(cut_groups(X, query, grade, weight, places))
+    rows = ac.GroupedRows(cut_groups(X, query, grade, weight, places))
     how: dict[str, Any] = {"n_lams": 4, "loss": loss}
     apart = regularization_path(rows, None, tol=1e-6, **how)
     # A pair weighs the product of the weights of its rows, as repetition has it.
@@ -186,7 +170,7 @@ def test_the_auc_of_many_rows_is_within_a_step(weighted: bool, monkeypatch) -> N
     X, y = some_rows()
     X = np.round(X)  # many ties
     weight = np.random.default_rng(0).random(1200) if weighted else None
-    rows, w = PartitionedRows(cut(X, y, weight, [300, 700])), np.array([1.0, 0.5, -2.0])
+    rows, w = ac.PartitionedRows(cut(X, y, weight, [300, 700])), np.array([1.0, 0.5, -2.0])
     expected = auc(X @ w, y, weight)
     assert spread.auc_of(rows, w) == pytest.approx(expected, abs=1e-13)
     monkeypatch.setattr(spread, "FETCHED_ROWS", 1199)
@@ -205,7 +189,7 @@ GRADE = np.clip(np.round(CV_X[:, 0] + CV_RNG.normal(size=N)) + 1, 0, 3)
 CV_LAMS = [0.3, 0.02]
 
 
-def assert_ranges_meet(one: CVPath, other: CVPath, tol: float = 1e-6) -> None:
+def assert_ranges_meet(one: ac.CVPath, other: ac.CVPath, tol: float = 1e-6) -> None:
     """Both say where the AUC of the optimum of each fold is."""
     assert (one.fold_low <= other.fold_high).all() and (other.fold_low <= one.fold_high).all()
     for path in (one, other):
@@ -249,7 +233,7 @@ def test_the_auc_of_the_optimum_of_each_fold_is_within_its_range(kind: str, loss
         held = of_rows(asked, test)
         kernel = {k: asked[k] for k in ("kernel", "gamma") if k in asked}
         for at, lam in enumerate(CV_LAMS):
-            w = solve(CV_X[train], lam=lam, loss=loss, tol=1e-8, **of_rows(asked, train)).w
+            w = ac.solve(CV_X[train], lam=lam, loss=loss, tol=1e-8, **of_rows(asked, train)).w
             task = formulate(CV_X[train], CV_Y[train], Request.of(lam, **kernel))
             right = share_right(task.evaluate(w, CV_X[test]), held)
             for found in (rough, tight):
@@ -261,10 +245,10 @@ def test_the_auc_of_the_optimum_of_each_fold_is_within_its_range(kind: str, loss
 
 
 def test_best_and_one_standard_error_by_hand() -> None:
-    def table(fold_auc: Any, width: float = 0.0) -> CVPath:
+    def table(fold_auc: Any, width: float = 0.0) -> ac.CVPath:
         values = np.array(fold_auc, dtype=float)
         lams = np.geomspace(1, 0.1, values.shape[1])
-        return CVPath(lams, values, values - width, values + width, values * 0, True)
+        return ac.CVPath(lams, values, values - width, values + width, values * 0, True)
 
     # means 0.6, 0.7, 0.75, 0.7; the best has deviations 0.1 of three: se = 0.1 / sqrt(3) = 0.058
     found = table([[0.6, 0.7, 0.65, 0.7], [0.6, 0.7, 0.75, 0.7], [0.6, 0.7, 0.85, 0.7]])
@@ -285,7 +269,7 @@ def test_folds_are_stratified_follow_the_seed_and_share_the_events_out() -> None
         assert CV_Y[a].sum() == 10
     assert any(not np.array_equal(a, b) for (_, a), (_, b) in zip(first, other, strict=True))
     for event, even in ((np.arange(N) < 6, True), (np.ones(N, dtype=bool), False)):
-        order = survival_pairs(TIME, event)
+        order = ac.survival_pairs(TIME, event)
         data = FoldedData(CV_X, None, Request.of(1.0), order=order, event=event)
         splits = split_rows(data, 3, 0)
         assert sorted(np.concatenate([test for _, test in splits])) == list(range(N))
@@ -299,18 +283,18 @@ def test_there_are_no_more_folds_than_events_or_rows_of_a_class() -> None:
     assert path.fold_auc.shape == (4, 2)
     few = np.r_[np.flatnonzero(CV_Y)[:3], np.flatnonzero(1 - CV_Y)]
     with pytest.warns(UserWarning, match="3 rows: 3 folds") as said:
-        model = ROCSVMCV(CV_LAMS).fit(CV_X[few], CV_Y[few])
+        model = ac.ROCSVMCV(CV_LAMS).fit(CV_X[few], CV_Y[few])
     assert len(said) == 1 and model.cv_path_.fold_auc.shape == (3, 2)
-    refuses("no two folds", ROCSVMCV(CV_LAMS).fit, CV_X[few[2:]], CV_Y[few[2:]])
+    refuses("no two folds", ac.ROCSVMCV(CV_LAMS).fit, CV_X[few[2:]], CV_Y[few[2:]])
 
 
 @each("choice", ["best", "one-se"])
 def test_lam_is_that_of_a_plain_loop_over_folds_and_grid(choice: str) -> None:
     lams, splits = [1.0, 0.1, 0.001], list(StratifiedKFold(3).split(CV_X, CV_Y))
-    model = ROCSVMCV(lams, cv=splits, choice=choice).fit(CV_X, CV_Y)
+    model = ac.ROCSVMCV(lams, cv=splits, choice=choice).fit(CV_X, CV_Y)
 
     def held_out(lam: float, train: np.ndarray, test: np.ndarray, **asked: Any) -> float:
-        model = ROCSVM(lam, **asked).fit(CV_X[train], CV_Y[train])
+        model = ac.ROCSVM(lam, **asked).fit(CV_X[train], CV_Y[train])
         return roc_auc_score(CV_Y[test], model.decision_function(CV_X[test]))
 
     table = [[held_out(lam, *both) for lam in lams] for both in splits]
@@ -320,9 +304,9 @@ def test_lam_is_that_of_a_plain_loop_over_folds_and_grid(choice: str) -> None:
     if choice == "one-se":
         best = min(k for k in range(3) if mean[k] >= mean[best] - error[best])
     assert model.lam_ == lams[best]
-    np.testing.assert_array_equal(model.coef_, ROCSVM(lams[best]).fit(CV_X, CV_Y).coef_)
+    np.testing.assert_array_equal(model.coef_, ac.ROCSVM(lams[best]).fit(CV_X, CV_Y).coef_)
     assert model.certificate_.reaches(1e-9)
-    near = ROCSVMCV([0.1], cv=splits, pairs="nearest:2").fit(CV_X, CV_Y)  # found in each fold
+    near = ac.ROCSVMCV([0.1], cv=splits, pairs="nearest:2").fit(CV_X, CV_Y)  # found in each fold
     expected = held_out(0.1, *splits[0], pairs="nearest:2")
     assert near.cv_path_.fold_auc[0, 0] == pytest.approx(expected, rel=1e-12)
 
@@ -331,14 +315,14 @@ def test_lam_is_that_of_a_plain_loop_over_folds_and_grid(choice: str) -> None:
 def test_the_estimators_choose_the_best_and_are_refitted_with_it(kind: str) -> None:
     how: dict[str, Any] = {"cv": 3, "random_state": 0, "loss": "squared_hinge"}
     if kind == "survival":
-        model = SurvivalSVMCV(CV_LAMS, **how).fit(CV_X, TIME, EVENT)
-        again = SurvivalSVM(model.lam_, loss="squared_hinge").fit(CV_X, TIME, EVENT)
+        model = ac.SurvivalSVMCV(CV_LAMS, **how).fit(CV_X, TIME, EVENT)
+        again = ac.SurvivalSVM(model.lam_, loss="squared_hinge").fit(CV_X, TIME, EVENT)
         y = np.rec.fromarrays([EVENT, TIME], names="status, days")  # as scikit-survival has it
         np.testing.assert_array_equal(clone(model).fit(CV_X, y).coef_, model.coef_)
     else:  # whose grades are compared within a query only
         shifted = CV_X + 5.0 * (QID % 3)[:, None]
-        model = ROCSVMCV(CV_LAMS, **how).fit(shifted, CV_Y, qid=QID)
-        again = ROCSVM(model.lam_, loss="squared_hinge").fit(shifted, CV_Y, qid=QID)
+        model = ac.ROCSVMCV(CV_LAMS, **how).fit(shifted, CV_Y, qid=QID)
+        again = ac.ROCSVM(model.lam_, loss="squared_hinge").fit(shifted, CV_Y, qid=QID)
         assert model.cv_path_.mean_auc.min() > 0.55
     assert model.lam_ == CV_LAMS[int(model.cv_path_.mean_auc.argmax())]
     np.testing.assert_allclose(model.coef_, again.coef_, atol=1e-2)
@@ -347,7 +331,7 @@ def test_the_estimators_choose_the_best_and_are_refitted_with_it(kind: str) -> N
 @pytest.mark.slow
 def test_several_processes_give_the_same_model() -> None:
     how: dict[str, Any] = {"cv": 2, "random_state": 0}
-    one, two = (ROCSVMCV([1.0, 0.1], n_jobs=n, **how).fit(CV_X, CV_Y) for n in (None, 2))
+    one, two = (ac.ROCSVMCV([1.0, 0.1], n_jobs=n, **how).fit(CV_X, CV_Y) for n in (None, 2))
     assert two.lam_ == one.lam_
     np.testing.assert_allclose(two.cv_path_.fold_auc, one.cv_path_.fold_auc)
     np.testing.assert_allclose(two.coef_, one.coef_, rtol=1e-6)
@@ -381,10 +365,10 @@ def test_folds_are_the_same_however_rows_are_cut(queries: bool, weighted: bool) 
     def parts(places: list[int]) -> Any:
         if not queries:
             (X, y), weight = some_rows(), np.arange(1200) % 3 + 1.0 if weighted else None
-            return PartitionedRows(cut(np.round(X, 1), y, weight, places))  # ties
+            return ac.PartitionedRows(cut(np.round(X, 1), y, weight, places))  # ties
         X, query, y, weight = queried_rows(1200, 15, weighted)
         query = np.array([f"q{one}" for one in query]) if weighted else query
-        return GroupedRows(cut_groups(X, query, y, weight, [at // 15 * 15 for at in places]))
+        return ac.GroupedRows(cut_groups(X, query, y, weight, [at // 15 * 15 for at in places]))
 
     how: dict[str, Any] = {"cv": 3, "seed": 11, "tol": 1e-6}
     whole, *others = (cross_validated_path(parts(places), None, CV_LAMS, **how) for places in CUTS)

@@ -12,20 +12,16 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+import aucert.exact as ac
 import naive
-from aucert.exact import AllPairs, PairList, TooLargeError, exact_certificate, linear_problem, solve
-from aucert.exact.certificate.certificate import Certificate, Minorant, evaluated_with
-from aucert.exact.certificate.exact_certificate import ExactCertificate
+from aucert.exact import linear_problem
+from aucert.exact.certificate.certificate import evaluated_with
 from aucert.exact.certificate.order import auc_range, certified_order, row_lengths
-from aucert.exact.certificate.solution import Recorder, Status
-from aucert.exact.errors import CertificateError
+from aucert.exact.certificate.solution import Recorder
 from aucert.exact.losses.registry import LOSSES
 from aucert.exact.pairs.auc import auc
-from aucert.exact.problem.problem import Problem, Ridge, pair_problem
 from aucert.exact.problem.risk import Alpha, Evidence, Marginals, Scores, Weights
-from aucert.exact.spaces.gram import Gram
 from aucert.exact.spaces.kernels import Gaussian
-from aucert.exact.spaces.rows import Rows
 from aucert.exact.tools.rounding import Bound
 from loops import each, refuses, seeds
 from naive import exact
@@ -49,7 +45,7 @@ PROBLEM = linear_problem(X, Y, 0.1, "square")
     ],
 )  # fmt: skip
 def test_a_tolerance_is_reached_with_the_rounding_included(primal, dual, reached, missed, relative):
-    found = Certificate.from_bounds(primal, dual, 1.0)
+    found = ac.Certificate.from_bounds(primal, dual, 1.0)
     assert found.relative_gap == (relative and pytest.approx(relative, rel=1e-5))
     assert np.isnan(reached) or found.reaches(reached)
     assert missed < 0 or not found.reaches(missed)
@@ -57,8 +53,8 @@ def test_a_tolerance_is_reached_with_the_rounding_included(primal, dual, reached
 
 @each(("primal", "dual", "rounding"), [(1.0, 1.5, 0.1), (np.nan, 0.0, 1.0), (1.0, 0.0, np.nan)])
 def test_a_gap_below_its_rounding_is_an_error(primal: float, dual: float, rounding: float) -> None:
-    with pytest.raises(CertificateError, match="false"):
-        Certificate.from_bounds(Bound(primal, rounding), Bound(dual, 0.0), 1.0)
+    with pytest.raises(ac.CertificateError, match="false"):
+        ac.Certificate.from_bounds(Bound(primal, rounding), Bound(dual, 0.0), 1.0)
 
 
 def test_the_radius_is_never_less_than_the_bounds_prove() -> None:
@@ -68,7 +64,7 @@ def test_the_radius_is_never_less_than_the_bounds_prove() -> None:
         primal = float(10.0 ** rng.uniform(-12, 3))
         dual = primal * float(1 - 10.0 ** rng.uniform(-16, 0))
         over, under, lam = (10.0 ** rng.uniform([-20, -20, -9], [-3, -3, 3])).tolist()
-        found = Certificate.from_bounds(Bound(primal, over), Bound(dual, under), lam)
+        found = ac.Certificate.from_bounds(Bound(primal, over), Bound(dual, under), lam)
         upper = Fraction(primal) + Fraction(over)
         lower = max(Fraction(dual) - Fraction(under), Fraction(0))
         assert Fraction(lam) / 2 * Fraction(found.radius) ** 2 >= upper - lower
@@ -77,7 +73,7 @@ def test_the_radius_is_never_less_than_the_bounds_prove() -> None:
         assert found.radius <= float(np.sqrt(2 * found.gap / lam)) * (1 + 1e-15)
 
 
-class Moved(Rows):
+class Moved(ac.Rows):
     """One pair whose margin seems to be 1 and is 1 - z, with scores that may be off by e."""
 
     z, e = 2.0**-66, 1e-9
@@ -92,9 +88,9 @@ class Moved(Rows):
 @each("loss", ["square", "squared_hinge"])
 def test_errors_of_scores_act_on_the_loss_as_it_is_and_not_as_it_is_computed(loss: str) -> None:
     """The computed loss is 0, the true one (z + 2e)^2: 4 z e of that the loss at 0 cannot see."""
-    space, pairs = Moved(np.array([[0.0], [1.0]])), PairList(np.array([0]), np.array([1]))
-    problem = pair_problem(space, np.array([True, False]), pairs, LOSSES[loss], Ridge(1.0))
-    witness = Minorant.from_scores(problem, np.zeros(2))
+    space, pairs = Moved(np.array([[0.0], [1.0]])), ac.PairList(np.array([0]), np.array([1]))
+    problem = ac.pair_problem(space, np.array([True, False]), pairs, LOSSES[loss], ac.Ridge(1.0))
+    witness = ac.Minorant.from_scores(problem, np.zeros(2))
     found, _ = evaluated_with(problem, np.zeros(1), witness)[0]
     true = (Fraction(Moved.z) + 2 * Fraction(Moved.e)) ** 2
     assert abs(Fraction(found.value) - true) <= Fraction(found.error)
@@ -105,7 +101,7 @@ def test_underflow_of_the_penalty_makes_no_bound() -> None:
     Z, w, lam = np.zeros((2, 1000)), np.full(1000, 1.5e-162), 1e100
     Z[0] = 1.0
     problem = linear_problem(Z, [True, False], lam)
-    found = Certificate.of(problem, w, Minorant.from_scores(problem, problem.space.scores(w)))
+    found = ac.Certificate.of(problem, w, ac.Minorant.from_scores(problem, problem.space.scores(w)))
     value = 1 - sum(exact(w)) + Fraction(lam) / 2 * naive.norm2(exact(w))
     assert value <= Fraction(found.primal)
     for wrong in (1e308, 1e-323):
@@ -115,14 +111,14 @@ def test_underflow_of_the_penalty_makes_no_bound() -> None:
 @each(
     ("given", "status"),
     [
-        ({}, Status.CERTIFIED),
-        ({"max_iter": 1}, Status.STALLED),
-        ({"word": Status.STALLED}, Status.CERTIFIED),  # a reason stands where the gap is open
-        ({"max_iter": 1, "word": Status.ITERATION_LIMIT}, Status.ITERATION_LIMIT),
-        ({"max_time": 1e-9}, Status.TIME_LIMIT),
+        ({}, ac.Status.CERTIFIED),
+        ({"max_iter": 1}, ac.Status.STALLED),
+        ({"word": ac.Status.STALLED}, ac.Status.CERTIFIED),  # a reason stands where the gap is open
+        ({"max_iter": 1, "word": ac.Status.ITERATION_LIMIT}, ac.Status.ITERATION_LIMIT),
+        ({"max_time": 1e-9}, ac.Status.TIME_LIMIT),
     ],
 )
-def test_the_certificate_decides_the_status(given: dict[str, Any], status: Status) -> None:
+def test_the_certificate_decides_the_status(given: dict[str, Any], status: ac.Status) -> None:
     found = GradientDescent(**given).solve(PROBLEM)
     assert (found.status, found.method) == (status, "gradient descent")
 
@@ -147,7 +143,7 @@ ALL = [(i, j) for i in np.flatnonzero(UPPER) for j in np.flatnonzero(~UPPER)]
 def test_the_count_is_that_of_each_pair(radius: float, listed: bool) -> None:
     """A pair that is listed twice counts twice."""
     chosen = [(0, 1), (0, 1), (4, 2), (8, 3), (8, 39)] if listed else ALL
-    pairs = PairList(*np.array(chosen).T) if listed else AllPairs()
+    pairs = ac.PairList(*np.array(chosen).T) if listed else ac.AllPairs()
     w, lengths = np.array([0.4, -0.3, 0.5]), np.linalg.norm(ROWS - ROWS.mean(axis=0), axis=1)
     found = certified_order(linear_problem(ROWS, UPPER, 0.1, pairs=pairs), w, radius)
     i, j = np.array(chosen).T
@@ -164,11 +160,11 @@ def test_lengths_are_those_of_the_centred_rows_in_every_space() -> None:
     centred = np.sqrt(np.diag(C @ K @ C))
     of_rows = np.linalg.norm(thin - thin.mean(axis=0), axis=1)
     for space, true in (
-        (Gram(K), centred),
-        (Gram(K, check=False), centred),
-        (Gram.of_kernel(Gaussian(0.3), ROWS, held=False), centred),
-        (Rows(thin), of_rows),
-        (Rows(sp.csr_matrix(thin)), of_rows),
+        (ac.Gram(K), centred),
+        (ac.Gram(K, check=False), centred),
+        (ac.Gram.of_kernel(Gaussian(0.3), ROWS, held=False), centred),
+        (ac.Rows(thin), of_rows),
+        (ac.Rows(sp.csr_matrix(thin)), of_rows),
     ):
         assert (row_lengths(space) >= true * (1 - 1e-15)).all()
         np.testing.assert_allclose(row_lengths(space), true, rtol=1e-6)
@@ -196,7 +192,7 @@ def drawn(seed: int, listed: bool = False) -> tuple[np.ndarray, np.ndarray, floa
     return X, positive, float(10.0 ** rng.uniform(-4, 2)), some_pairs(rng, positive, listed or None)
 
 
-def exact_weights(pairs: AllPairs | PairList, positive: np.ndarray) -> list[naive.Pair]:
+def exact_weights(pairs: ac.AllPairs | ac.PairList, positive: np.ndarray) -> list[naive.Pair]:
     """The pairs, their weights adding up to one exactly."""
     listed = naive.weighted_pairs(positive.tolist(), pairs)
     mass = sum(c for _, _, c in listed)
@@ -213,8 +209,8 @@ def best_scaled(X: Any, pairs: list[naive.Pair], loss: str, lam: float, alpha: A
     return max(s * total - s**2 * curvature, Fraction(0))
 
 
-def proved(problem: Problem, w: np.ndarray, evidence: Evidence) -> ExactCertificate:
-    return ExactCertificate.of(problem, w, problem.risk.minorant(evidence))
+def proved(problem: ac.Problem, w: np.ndarray, evidence: Evidence) -> ac.ExactCertificate:
+    return ac.ExactCertificate.of(problem, w, problem.risk.minorant(evidence))
 
 
 @each("kind", ["scores", "alpha", "weights"])
@@ -223,7 +219,7 @@ def proved(problem: Problem, w: np.ndarray, evidence: Evidence) -> ExactCertific
 def test_both_bounds_are_those_of_the_definitions(seed: int, loss: str, kind: str) -> None:
     loss = "hinge" if kind == "weights" else loss  # bins are for the hinge
     X, positive, lam, pairs = drawn(seed, listed=kind == "alpha")
-    pairs = AllPairs() if kind == "weights" else pairs
+    pairs = ac.AllPairs() if kind == "weights" else pairs
     rng, (n, d) = np.random.default_rng(seed), X.shape
     w = rng.normal(size=d) * 10.0 ** rng.integers(-3, 3)
     problem, listed = linear_problem(X, positive, lam, loss, pairs), exact_weights(pairs, positive)
@@ -250,7 +246,7 @@ def test_feasible_marginals_prove_what_their_alpha_proves(seed: int) -> None:
     X, positive = rng.normal(size=(6, 2)), np.arange(6) < 2
     # Each class weighs a power of two, so that the marginals are floats.
     weight = np.concatenate([rng.permutation([1.0, 3.0]), rng.permutation([2.0, 1.0, 0.0, 5.0])])
-    problem = linear_problem(X, positive, 0.5, pairs=AllPairs(weight))
+    problem = linear_problem(X, positive, 0.5, pairs=ac.AllPairs(weight))
     listed = exact_weights(problem.pairs, positive)
     alpha = (rng.integers(0, 17, len(listed)) / 16).tolist()
     c = np.array(naive.marginals(exact(alpha), listed, 6), dtype=float)
@@ -260,7 +256,7 @@ def test_feasible_marginals_prove_what_their_alpha_proves(seed: int) -> None:
 
 def test_floats_are_rounded_outward() -> None:
     third, tiny, none = Fraction(1, 3), Fraction(1, 10**400), Fraction(0)
-    found = ExactCertificate(2 * third, third, Fraction(3))
+    found = ac.ExactCertificate(2 * third, third, Fraction(3))
     assert math.nextafter(found.primal_float, 0) < 2 * third < Fraction(found.primal_float)
     assert Fraction(found.gap_float) > third
     assert Fraction(found.dual_float) < third < Fraction(math.nextafter(found.dual_float, 1))
@@ -268,14 +264,14 @@ def test_floats_are_rounded_outward() -> None:
     assert 0 <= Fraction(found.radius) ** 2 - Fraction(2, 9) < Fraction(1, 2**52)
     digits = found.in_digits()
     assert Fraction(digits["primal"]) > 2 * third and Fraction(digits["dual"]) < third
-    assert ExactCertificate(tiny, none, third).primal_float == 5e-324
-    assert ExactCertificate(1 / tiny, tiny, third).primal_float == math.inf
-    assert ExactCertificate(1 / tiny, 1 / tiny, third).dual_float == sys.float_info.max
-    assert ExactCertificate(none, none, third).relative_gap is None
+    assert ac.ExactCertificate(tiny, none, third).primal_float == 5e-324
+    assert ac.ExactCertificate(1 / tiny, tiny, third).primal_float == math.inf
+    assert ac.ExactCertificate(1 / tiny, 1 / tiny, third).dual_float == sys.float_info.max
+    assert ac.ExactCertificate(none, none, third).relative_gap is None
 
 
 def test_too_many_numbers_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = np.eye(4), np.array([1, 0, 1, 0])
-    monkeypatch.setattr(sys.modules[ExactCertificate.__module__], "MOST_NUMBERS", 15)
-    with pytest.raises(TooLargeError, match="16 numbers are too many"):
-        exact_certificate(linear_problem(X, y, 1.0), solve(X, y, 1.0))
+    monkeypatch.setattr(sys.modules[ac.ExactCertificate.__module__], "MOST_NUMBERS", 15)
+    with pytest.raises(ac.TooLargeError, match="16 numbers are too many"):
+        ac.exact_certificate(linear_problem(X, y, 1.0), ac.solve(X, y, 1.0))

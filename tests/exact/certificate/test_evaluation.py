@@ -64,10 +64,8 @@ def rows_in(X: Any, positive: Any, parts: int, weight: Any = None) -> Partitione
     return PartitionedRows(cut(X, positive, weight, sorted(places.tolist())))
 
 
-def over(space: PartitionedRows, loss: Any = "hinge", lam: float = LAM) -> Problem:
-    problem = partitioned_problem(space, None, Request.of(lam, loss))
-    assert problem is not None
-    return problem
+def over(space: PartitionedRows, loss: Any = "hinge") -> Any:
+    return partitioned_problem(space, None, Request.of(LAM, loss))
 
 
 def test_what_is_noted_is_of_this_very_problem_and_point() -> None:
@@ -85,10 +83,7 @@ def test_what_is_noted_is_of_this_very_problem_and_point() -> None:
 
 
 def test_what_a_solver_does_with_its_evaluation_changes_no_certificate() -> None:
-    """A fault in a solver: it writes into what it was handed. Were a note false, it would be seen.
-
-    The notes are what is trusted.
-    """
+    """A faulty solver writes into what it was handed. Were a note false, it would be seen."""
     problem, w = in_blocks(), np.array([0.7, 0.4])
     witness = problem.risk.minorant(Weights(w, 64, 3))
     with noting():
@@ -99,8 +94,8 @@ def test_what_a_solver_does_with_its_evaluation_changes_no_certificate() -> None
         found = Evaluator(problem).at(point, 64, 3)
         point[:], found.pull[:] = 0.0, 0.0
         assert evaluated_with(problem, w, witness)[0] == honest
-        held = noted(problem, w, 64, 3)
-        assert held is not None and not (held.pull.flags.writeable or held.w.flags.writeable)
+        held: Any = noted(problem, w, 64, 3)
+        assert not (held.pull.flags.writeable or held.w.flags.writeable)
     with noting(), pytest.raises(CertificateError):
         note(problem, replace(true, conjugate=5.0))
         Certificate.of(problem, w, witness)
@@ -134,26 +129,22 @@ def alpha_by_hand(loss: Any, s: np.ndarray, r: np.ndarray, K: float, half: int) 
 @each("kept", [True, False])
 @each("parts", [1, 5])
 @each("seed", seeds(5))
-def test_two_classes_pair_by_pair(
-    loss: Any, seed: int, parts: int, kept: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_two_classes_pair_by_pair(loss: Any, seed: int, parts: int, kept, monkeypatch) -> None:
     """Ties, one positive row, a constant column, weights and a far row among them."""
     if not kept:
         monkeypatch.setattr(engine.Engine, "kept_numbers", 0)
     X, positive = far_rows(50, 2, seed)
-    weight = np.random.default_rng(1).random(50) + 0.1 if seed == 3 else None
+    mass = np.random.default_rng(1).random(50) + 0.1 if seed == 3 else np.ones(50)
     if seed == 1:
         X = np.round(2 * X)
     if seed == 2:
-        positive[:] = False
-        positive[17], X[:, 1] = True, 3.0
+        positive, X[:, 1] = np.arange(50) == 17, 3.0
     if seed == 0 and loss.name != "exponential":
         X[7, 0] = 500.0
-    space, hinge = rows_in(X, positive, parts, weight), loss.name == "hinge"
-    w = np.random.default_rng(seed).normal(size=2)
+    space = rows_in(X, positive, parts, mass if seed == 3 else None)
+    hinge, w = loss.name == "hinge", np.random.default_rng(seed).normal(size=2)
     found = Evaluator(over(space, loss)).at(w, 32, 3 * hinge)
-    scores = (X[:, 0] - space.offset[0]) * w[0] + (X[:, 1] - space.offset[1]) * w[1]
-    mass = np.ones(50) if weight is None else weight
+    scores = ((X - space.offset) * w).sum(axis=1)
     share = np.outer(mass[positive], mass[~positive]).astype(np.longdouble)
     share /= share.sum()
     s, r, Z = scores[positive], scores[~positive], X - space.offset
@@ -193,8 +184,8 @@ def test_many_rows_are_solved_and_judged_as_in_memory(loss: str) -> None:
     found = solve(rows, None, LAM, loss=loss, tol=1e-6)
     assert found.status == Status.CERTIFIED
     meet(found, solve(X, positive, LAM, loss=loss, tol=1e-6))
-    apart, held = (certify(*of, LAM, loss=loss, w=W) for of in ((rows, None), (X, positive)))
-    assert held.primal is not None and apart.primal is not None
+    of: tuple[Any, ...] = ((rows, None), (X, positive))
+    apart, held = (certify(*rows, LAM, loss=loss, w=W) for rows in of)
     assert held.primal <= apart.primal * (1 + 1e-9) <= held.primal * (1 + 1e-5)
     assert apart.dual == pytest.approx(held.dual, rel=1e-4) and apart.n_pairs == held.n_pairs
 
@@ -223,10 +214,8 @@ class Faulty(LocalEngine):
         if not hasattr(found.answer, "rows"):
             return found
         other = LocalEngine(self.partitions[1:2]).run(task, key)
-        if fault == "a row less":
-            found.answer.rows -= 1
-        if fault == "a part less":
-            found.answer.parts -= 1
+        found.answer.rows -= fault == "a row less"
+        found.answer.parts -= fault == "a part less"
         if fault == "unheard":
             del found.digests[1]
         if fault == "twice":
@@ -235,22 +224,22 @@ class Faulty(LocalEngine):
             found.answer.held -= other.answer.held
             found.answer.rows -= other.answer.rows
         if fault == "moved":  # a count in the other class
-            found.answer.held[0, 3, 0] += 1
-            found.answer.held[1, 3, 0] -= 1
+            found.answer.held[:2, 3, 0] += [1, -1]
         return found
 
 
+OF_A_SUM = ("twice", "dropped", "unheard", "moved", "a row less", "a part less", "in two replies")
+
+
 @each("loss", ["hinge", "logistic", "square"])
-@each(
-    "fault", ["twice", "dropped", "unheard", "moved", "a row less", "a part less", "in two replies"]
-)
+@each("fault", OF_A_SUM)
 def test_a_wrong_sum_over_partitions_is_noticed(fault: str, loss: str) -> None:
     if loss == "square" and fault in ("moved", "dropped"):
         pytest.skip("it has no counts")
     space = rows_in(*far_rows(500, 2), 5)
     space.engine = Faulty(space.engine, fault)
-    with pytest.raises(CertificateError, match="twice" if "two" in fault else "report this"):
-        Evaluator(over(space, loss)).at(W[:2], 16, 2 * (loss == "hinge"))
+    said, of = "twice" if "two" in fault else "report this", (W[:2], 16, 2 * (loss == "hinge"))
+    refuses(said, Evaluator(over(space, loss)).at, *of, error=CertificateError)
 
 
 class Changing:
@@ -264,19 +253,17 @@ class Changing:
     def blocks(self) -> Iterator[Any]:
         self.left -= 1
         [block] = self.whole.blocks()
-        copied: list[Any] = [x if x is None else x.copy() for x in block]
-        columns, positive, *rest = copied
+        columns, positive, *rest = copied = [x if x is None else x.copy() for x in block]
         what = "" if self.left >= 0 else self.what
         if what == "number":
             columns[1, 7] = np.nextafter(columns[1, 7], np.inf)
         if what == "label":
-            at = [np.flatnonzero(positive)[0], np.flatnonzero(~positive)[0]]
-            positive[at] = ~positive[at]
+            positive[[np.argmax(positive), np.argmin(positive)]] ^= True
         if what == "row":
-            columns, positive = columns[:, :-1].copy(), positive[:-1]
+            copied = [columns[:, :-1].copy(), positive[:-1], *rest]
         if what == "order":
             columns[:, [3, 4]] = columns[:, [4, 3]]
-        changed = type(block)(columns, positive, *rest)
+        changed = type(block)(*copied)
         if what == "group":
             changed.group[0] = changed.group[-1]
         yield changed
@@ -288,11 +275,10 @@ class Changing:
 @each("after", [1, 2, 3])
 @each("what", ["number", "label", "row", "order", "group"])
 def test_a_partition_that_changes_is_noticed(what: str, after: int) -> None:
-    rows: Any = PartitionedRows
-    parts = cut(*far_rows(500, 2), None, [100, 300])
-    if what == "group":
-        X, group, grade = some_groups()
-        rows, parts = GroupedRows, cut_groups(X, group, grade, None, places_between(group, 3))
+    X, group, grade = some_groups()
+    grouped = cut_groups(X, group, grade, None, places_between(group, 3))
+    parts = grouped if what == "group" else cut(*far_rows(500, 2), None, [100, 300])
+    rows: Any = GroupedRows if what == "group" else PartitionedRows
     changing = rows([*parts[:2], Changing(parts[2], what, after)])
     refuses(r"partition 2 .* changed", solve, changing, None, LAM, tol=1e-8)
 
@@ -302,16 +288,14 @@ def test_few_rows_are_proved_as_in_memory_if_they_fit(lam: float, monkeypatch) -
     """Bins stall at a small lam where rows are few: all of them are held then."""
     rows = rows_in(*far_rows(900), 3)
     found = solve(rows, None, lam)
-    gap = certify(rows, None, lam, w=found.w).gap
-    assert found.status == Status.CERTIFIED and gap is not None and gap <= 2e-9
+    audit: Any = certify(rows, None, lam, w=found.w)
+    assert found.status == Status.CERTIFIED and audit.gap <= 2e-9
     if lam == 1e-5:
         monkeypatch.setattr("aucert.exact.api.solve.STREAM_FROM_NUMBERS", 1000)
         assert solve(rows, None, lam).status == Status.STALLED
 
 
-def some_groups(
-    n: int = 400, groups: int = 30, seed: int = 0, grades: int = 4
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def some_groups(n: int = 400, groups: int = 30, seed: int = 0, grades: int = 4) -> tuple[Any, ...]:
     """Rows, groups in ascending order, and grades; rows of whole numbers for odd seeds."""
     rng = np.random.default_rng(seed)
     group, grade = np.sort(rng.integers(0, groups, n)), rng.integers(0, grades, n)
@@ -332,9 +316,7 @@ def groups_in(X: Any, group: Any, grade: Any, parts: int, weight: Any = None) ->
 @each("half", [0, 3])
 @each("parts", [1, 5])
 @each("seed", seeds(4))
-def test_the_hinge_over_groups_pair_by_pair(
-    seed: int, parts: int, half: int, weighted: bool
-) -> None:
+def test_the_hinge_over_groups_pair_by_pair(seed: int, parts: int, half: int, weighted) -> None:
     """Ties in rows and grades, groups of one row and of one grade among them."""
     X, group, grade = some_groups(40, 9, seed, 2 + seed)
     rng = np.random.default_rng(seed)
@@ -352,8 +334,8 @@ def test_the_hinge_over_groups_pair_by_pair(
             assert abs(Fraction(found.loss) - value) <= Fraction(found.loss_rounding)
     assert found.bias <= half / 128 + 1e-9  # a sixteenth of the width
     assert (space.order.mass, space.groups) == (true.mass, np.unique(group).size)
-    counted = counted_pairs(group, grade, np.ones(40) if weight is None else weight)
-    assert counted == (true.mass, len(true.i))
+    counts = np.ones(40) if weight is None else weight
+    assert counted_pairs(group, grade, counts) == (true.mass, len(true.i))
     held = concordance(OrderedPairs(group, grade, weight, weight), X @ w).value
     assert group_concordance(space, w) == pytest.approx(held, abs=1e-13)
 

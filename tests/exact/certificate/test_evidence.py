@@ -10,18 +10,9 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from aucert.exact import (
-    AllPairs,
-    Gram,
-    InputError,
-    PairList,
-    Rows,
-    StreamedRows,
-    solve,
-    solve_problem,
-)
-from aucert.exact.certificate.certificate import Certificate, Minorant
-from aucert.exact.certificate.exact_certificate import ExactCertificate
+import aucert.exact as ac
+from aucert.exact import AllPairs, PairList
+from aucert.exact.certificate.certificate import Minorant
 from aucert.exact.certificate.solution import Recorder, Solver
 from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.problem.risk import Alpha, Marginals, Mix, Scores, Weights
@@ -41,7 +32,7 @@ def hinge_problem(pairs: AllPairs | PairList | None = None) -> Problem:
 
 def optimum(problem: Problem) -> float:
     """Return an upper bound of the optimum, tight to about 1e-12."""
-    return solve_problem(problem, tol=1e-12).certificate.primal
+    return ac.solve_problem(problem, tol=1e-12).certificate.primal
 
 
 def forged_as(witness: Any, **lie: object) -> Minorant:
@@ -51,7 +42,7 @@ def forged_as(witness: Any, **lie: object) -> Minorant:
 
 def bound(problem: Problem, witness: Minorant) -> float:
     """Return the lower bound that the certificate makes of the witness."""
-    return Certificate.of(problem, np.zeros(2), witness).dual
+    return ac.Certificate.of(problem, np.zeros(2), witness).dual
 
 
 @each("pairs", [AllPairs(), LISTED], ids=["all", "listed"])
@@ -76,7 +67,7 @@ def test_claims_beside_the_evidence_change_nothing(lie: dict, pairs: AllPairs | 
 @each("factor", [1.5, 3.0, 100.0])
 def test_marginals_past_the_caps_never_beat_the_optimum(factor: float) -> None:
     problem = hinge_problem()
-    c = solve(X, Y, 0.1, tol=1e-12).witness.c
+    c = ac.solve(X, Y, 0.1, tol=1e-12).witness.c
     for forged in (Minorant(factor * c, 10.0), Minorant(np.where(Y, factor * c, c), 10.0)):
         assert bound(problem, forged) <= optimum(problem)
 
@@ -119,7 +110,7 @@ REFUSED: list[tuple[Any, Any, Any]] = [
 def test_evidence_that_is_none_is_refused(of: Any, given: Any, said: str) -> None:
     """At a width of 1e308 sums overflowed, and a certificate called its own bound false."""
     problem = linear_problem(X, Y, 0.1, of) if isinstance(of, str) else hinge_problem(of)
-    refuses(said, Certificate.with_minorant, problem, np.zeros(2), given)
+    refuses(said, ac.Certificate.with_minorant, problem, np.zeros(2), given)
 
 
 @each("loss", ["hinge", "squared_hinge", "square"])
@@ -137,7 +128,7 @@ LIES = [*(("scale", x) for x in (1.02, -1.0, np.nan)), ("half", -5), ("bins", 0)
 
 @each("streamed", [False, True])
 def test_forged_evidence_in_bins_is_refused(streamed: bool) -> None:
-    problem = linear_problem(X, Y, 10.0).over(StreamedRows(X) if streamed else Rows(X))
+    problem = linear_problem(X, Y, 10.0).over(ac.StreamedRows(X) if streamed else ac.Rows(X))
     witness = problem.risk.minorant(Weights(np.array([0.1, 0.1]), 1 << 14, 1))
     for name, value in LIES:
         refuses(f"{name} must be", bound, problem, forged_as(witness, **{name: value}))
@@ -147,9 +138,9 @@ def test_a_binned_dual_point_proves_nothing_for_another_problem() -> None:
     witness = hinge_problem().risk.minorant(Weights(np.zeros(2), 1 << 10, 1))
     for problem in (hinge_problem(LISTED), linear_problem(X, Y, 0.1, "squared_hinge")):
         refuses("hinge over all pairs", bound, problem, witness)
-    kernel = hinge_problem().over(Gram(X @ X.T))
-    with pytest.raises(InputError, match="binned dual points are for rows"):
-        Certificate.of(kernel, np.zeros(20), forged_as(witness, w=np.zeros(20)))
+    kernel = hinge_problem().over(ac.Gram(X @ X.T))
+    with pytest.raises(ac.InputError, match="binned dual points are for rows"):
+        ac.Certificate.of(kernel, np.zeros(20), forged_as(witness, w=np.zeros(20)))
 
 
 @dataclass(frozen=True)
@@ -176,8 +167,8 @@ SCORES = problem_of("hinge").space.scores(POINT)
 @cache
 def top_of(loss: str) -> Fraction:
     """An upper bound of the optimum: F at a strong point, exactly."""
-    best = solve_problem(problem_of(loss), tol=1e-9)
-    return ExactCertificate.of(problem_of(loss), best.w, best.witness).primal
+    best = ac.solve_problem(problem_of(loss), tol=1e-9)
+    return ac.ExactCertificate.of(problem_of(loss), best.w, best.witness).primal
 
 
 TRUE: dict[str, Any] = {
@@ -197,7 +188,7 @@ TRUE: dict[str, Any] = {
 def test_evidence_proves_no_more_than_is_true(name: str, loss: str) -> None:
     found = Hostile(TRUE[name]).solve(problem_of(loss))
     held = found.certificate
-    value = ExactCertificate.of(problem_of(loss), POINT, found.witness).primal
+    value = ac.ExactCertificate.of(problem_of(loss), POINT, found.witness).primal
     assert Fraction(held.dual) <= top_of(loss)
     assert abs(value - Fraction(held.primal)) <= Fraction(held.rounding)
 

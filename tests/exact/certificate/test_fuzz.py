@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -23,12 +24,11 @@ from aucert.exact.spaces import partitions
 from aucert.exact.spaces.blocks import Fingerprints
 from aucert.exact.square_loss.convex_square import Judged
 from fuzz_kinds import CORE, KINDS, PAIRS, PARTED, ROUTES, folds, partitioned
-from fuzzing import Found, Kind, LinearTruth, faults, one, run, seeds_of
+from fuzzing import Kind, LinearTruth, faults, one, run, seeds_of
 from loops import each
 
 SETS = {"kinds": KINDS, "core": CORE, "pairs": PAIRS, "routes": ROUTES, "parted": PARTED}
-FIRST = 5000
-OVERFLOWING = 2166  # the pull of a trial step had a square that overflowed, with a warning
+FIRST, OVERFLOWING = 5000, 2166  # the second: the square of a trial step's pull overflowed
 FEW = {
     "kinds": range(FIRST, FIRST + 4),
     "core": range(FIRST, FIRST + 20),
@@ -74,28 +74,18 @@ def seen(kind: Kind, problems: Any = range(40)) -> bool:
     return any(one(seed, kind).false for seed in problems)
 
 
-RAISED, LOWERED, EXACT = "the dual raised", "the primal lowered", "no rounding"
+FAULTY: dict[str, Callable[[Any, Any], tuple[Any, Any]]] = {
+    "the dual raised": lambda primal, dual: (primal, replace(dual, value=dual.value * (1 + 1e-9))),
+    "the primal lowered": lambda primal, dual: (up(primal, -1e-9 * primal.value), dual),
+    "no rounding": lambda *both: tuple(replace(side, error=0.0) for side in both),
+}
 
 
-def with_fault(fault: str) -> Callable[..., Any]:
-    """The bounds of a certificate with a fault in them."""
-    honest = certificate.evaluated_with
-
-    def evaluated(*of: Any) -> Any:
-        (primal, dual), made = honest(*of)
-        if fault == EXACT:
-            return (replace(primal, error=0.0), replace(dual, error=0.0)), made
-        up, down = (1e-9, 0.0) if fault == RAISED else (0.0, 1e-9)
-        moved = replace(primal, value=primal.value * (1 - down))
-        return (moved, replace(dual, value=dual.value * (1 + up))), made
-
-    return evaluated
-
-
-@each("fault", [RAISED, LOWERED, EXACT])
+@each("fault", FAULTY)
 @each("kind", ["linear", "kernel", "structured", "precomputed", "path", "no_kernel"])
 def test_a_fault_in_the_certificate_is_seen(kind: str, fault: str, monkeypatch) -> None:
-    monkeypatch.setattr(certificate, "evaluated_with", with_fault(fault))
+    faulty = returning(lambda found: (FAULTY[fault](*found[0]), found[1]))
+    monkeypatch.setattr(certificate, "evaluated_with", faulty(certificate.evaluated_with))
     assert seen(getattr(fuzz_kinds, kind))
 
 
@@ -127,18 +117,10 @@ def real_parts(honest: Any) -> Any:
     return lambda values, name: plain(values) if name == "the weights" else honest(values, name)
 
 
-def all_of_u(u: Any, v: Any, a: Any, b: Any, cap: Any) -> int:
-    return int(u.astype(object) @ a)
-
-
 def short_pull(honest: Any) -> Any:
     return lambda self, w, bins, half, sums, pull: honest(
         self, w, bins, half, sums, (0.9 * pull[0], *pull[1:])
     )
-
-
-def of_no_radius(honest: Any) -> Any:
-    return lambda rows, w, radius: honest(rows, w, 0.0)
 
 
 def first_row_too(honest: Any) -> Any:
@@ -161,7 +143,8 @@ PLANTED: list[tuple[Any, Any, Faults]] = [
     (fuzz_kinds.odd_weights, ANY, {"lost digits": (certify_module, "as_float64", real_parts)}),
     (fuzz_kinds.proof_fields, ANY, {
         "a pull in the checker": (check_proof, "pull", returning(lambda x: x * 0.99)),
-        "a flow in the checker": (check_proof, "largest_flow", lambda _: all_of_u),
+        "a flow in the checker": (
+            check_proof, "largest_flow", lambda _: lambda u, v, a, *_: int(u.astype(object) @ a)),
     }),
     (fuzz_kinds.weights, ANY, {
         **{f"{name} of weights": (fuzz_kinds, "certify", field(name, lambda n: n + 1))
@@ -180,7 +163,8 @@ PLANTED: list[tuple[Any, Any, Faults]] = [
             evaluation.Evaluation, "dual", returning(lambda x: x * (1 + 1e-6))),
     }),
     (folds, ANY, {
-        "no range of an AUC": (cross_validation, "auc_within", of_no_radius),
+        "no range of an AUC": (
+            cross_validation, "auc_within", lambda old: lambda rows, w, _: old(rows, w, 0.0)),
         "rows in two folds": (partitions, "rows_of_fold", first_row_too),
     }),
 ]  # fmt: skip
@@ -210,19 +194,16 @@ def test_each_number_of_a_claim_is_judged(field: str) -> None:
     y = np.arange(30) % 3 == 0
     X, lam = rng.normal(size=(30, 2)) + 0.5 * y[:, None], 0.1
     truth, loose = LinearTruth(X, y, lam, "hinge", None), solve(X, y, lam, tol=1e-2)
-    tight = solve(X, y, lam, tol=1e-12)
-    honest = loose.certificate
-    assert faults(truth, loose.w, honest, tight.w, tight.certificate.radius) == []
+    tight, honest = solve(X, y, lam, tol=1e-12), loose.certificate
     off = {"primal": honest.primal - 1e-9, "dual": honest.dual + 1.01 * honest.gap}
-    off |= {"gap": 0.0, "radius": 0.0}
-    false = replace(honest, **{field: off[field]})
-    assert faults(truth, loose.w, false, tight.w, tight.certificate.radius)
+    false = replace(honest, **{field: (off | {"gap": 0.0, "radius": 0.0})[field]})
+    for claim, true in ((honest, True), (false, False)):
+        found = faults(truth, loose.w, claim, tight.w, tight.certificate.radius)
+        assert (found == []) == true
 
 
 def test_what_is_raised_but_a_refusal_is_a_fault() -> None:
-    def broken(rng: np.random.Generator, found: Found) -> None:
-        raise ZeroDivisionError("of all things")
-
+    broken = Mock(side_effect=ZeroDivisionError("of all things"))
     assert one(0, broken).false == ["ZeroDivisionError: of all things"]
 
 

@@ -20,20 +20,10 @@ from sklearn.model_selection import GroupKFold, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
+import aucert.exact as ac
 from aucert.approx import SPAM, RankSVM
-from aucert.exact import (
-    ROCSVM,
-    RankingSVM,
-    SurvivalSVM,
-    certify,
-    concordance_index,
-    load_model,
-    query_pairs,
-    save_model,
-    solve,
-)
+from aucert.exact import ROCSVM
 from aucert.exact.api.certify import in_column_order, match_weights
-from aucert.exact.certificate.solution import Status
 from aucert.exact.estimators.thresholds import (
     RULES,
     all_cuts,
@@ -43,9 +33,7 @@ from aucert.exact.estimators.thresholds import (
     threshold_for_specificity,
     threshold_youden,
 )
-from aucert.exact.pairs.all_pairs import AllPairs
 from aucert.exact.pairs.concordance import right_share
-from aucert.exact.problem.problem import linear_problem
 from loops import each, refuses
 
 LOSSES = ["hinge", "squared_hinge", "square"]
@@ -56,14 +44,14 @@ X = RNG.normal(size=(60, 3)) + 0.8 * Y[:, None]
 
 @each("loss", LOSSES)
 def test_the_model_is_the_certified_solution_of_the_problem(loss: str) -> None:
-    weight, exact = RNG.integers(0, 4, size=60), solve(X, Y, 0.05, loss=loss)
+    weight, exact = RNG.integers(0, 4, size=60), ac.solve(X, Y, 0.05, loss=loss)
     plain, model = (ROCSVM(0.05, loss=loss).fit(X, Y, sample_weight=r) for r in (None, weight))
     np.testing.assert_array_equal(plain.coef_[0], exact.w)
     assert plain.n_iter_ == len(plain.history_) == exact.n_iter
     for one in (plain, model):
-        assert one.status_ == Status.CERTIFIED and one.certificate_.reaches(1e-9)
+        assert one.status_ == ac.Status.CERTIFIED and one.certificate_.reaches(1e-9)
         assert one.solution_.certificate is one.certificate_
-    problem = linear_problem(X, Y, 0.05, loss, AllPairs(weight.astype(float)))
+    problem = ac.linear_problem(X, Y, 0.05, loss, ac.AllPairs(weight.astype(float)))
     assert model.certificate_.primal == pytest.approx(problem.objective(model.coef_[0]), rel=1e-12)
 
 
@@ -98,12 +86,12 @@ def test_the_threshold_can_be_set_anew_on_other_rows() -> None:
 def test_a_gap_that_is_too_large_is_said_with_advice() -> None:
     with pytest.warns(ConvergenceWarning, match=r"not within tol=1e-09.*raise max_time"):
         model = ROCSVM(1e-4, max_time=1e-9).fit(X, Y)
-    assert model.status_ == Status.TIME_LIMIT
+    assert model.status_ == ac.Status.TIME_LIMIT
     assert "max_time" in model.solution_.message and model.certificate_.gap > 0
     rows, time, event = some_data(400)
     with pytest.warns(ConvergenceWarning):
-        survival = SurvivalSVM(1e-6, tol=1e-14, max_time=1e-3).fit(rows, time, event)
-    assert survival.status_ is not Status.CERTIFIED and np.isfinite(survival.certificate_.gap)
+        survival = ac.SurvivalSVM(1e-6, tol=1e-14, max_time=1e-3).fit(rows, time, event)
+    assert survival.status_ is not ac.Status.CERTIFIED and np.isfinite(survival.certificate_.gap)
 
 
 def some_data(n: int = 120, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -117,11 +105,11 @@ def some_data(n: int = 120, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.n
 def test_both_forms_of_y_are_one_problem() -> None:
     X, time, event = some_data()
     y = np.rec.fromarrays([event, time], names="status, days")  # as scikit-survival has it
-    first = SurvivalSVM(0.01).fit(X, time, event)
-    second = SurvivalSVM(0.01).fit(sp.csr_matrix(X), y)
-    assert first.status_ is Status.CERTIFIED
+    first = ac.SurvivalSVM(0.01).fit(X, time, event)
+    second = ac.SurvivalSVM(0.01).fit(sp.csr_matrix(X), y)
+    assert first.status_ is ac.Status.CERTIFIED
     assert second.coef_ == pytest.approx(first.coef_, abs=1e-2)
-    wanted = concordance_index(time, event, first.predict(X)).value
+    wanted = ac.concordance_index(time, event, first.predict(X)).value
     assert first.score(X, y) == first.score(X, time, event) == wanted > 0.6
     refuses("leave event out", first.fit, X, y, event)
 
@@ -132,7 +120,7 @@ def test_penalties_make_zeros_that_are_proved() -> None:
     time, event = np.exp(-X[:, 0] + 0.3 * rng.normal(size=120)), rng.random(120) < 0.7
 
     def fitted(lam: float, **asked: Any) -> Any:
-        return SurvivalSVM(lam, loss="squared_hinge", **asked).fit(X, time, event)
+        return ac.SurvivalSVM(lam, loss="squared_hinge", **asked).fit(X, time, event)
 
     model = fitted(0.0, l1=0.1)
     assert model.solution_.zeros_proved.tolist() == [False] + [True] * 5
@@ -142,7 +130,7 @@ def test_penalties_make_zeros_that_are_proved() -> None:
     assert grouped.solution_.zeros_proved.tolist() == [False] * 2 + [True] * 4
     signed = fitted(0.01, sign="nonnegative")
     assert (signed.coef_ >= 0).all() and signed.solution_.zeros_proved is not None
-    refuses("lam", SurvivalSVM(0.0).fit, X, time, event)
+    refuses("lam", ac.SurvivalSVM(0.0).fit, X, time, event)
 
 
 QID, RX = np.repeat(np.arange(10), 6), RNG.normal(size=(60, 3))
@@ -150,21 +138,23 @@ RY = np.digitize(RX @ [1.0, 0.5, 0.0] + 0.3 * RNG.normal(size=60), [-0.5, 0.5])
 
 
 def test_ranking_is_the_solution_by_query_and_routes_queries(tmp_path: Path) -> None:
-    model, best = RankingSVM(0.1).fit(RX, RY, qid=QID), solve(RX, RY, 0.1, qid=QID)
+    model, best = ac.RankingSVM(0.1).fit(RX, RY, qid=QID), ac.solve(RX, RY, 0.1, qid=QID)
     radii = model.certificate_.radius + best.certificate.radius
     assert np.linalg.norm(model.coef_ - best.w) <= radii
     share = model.score(RX, RY, qid=QID)
-    assert share == right_share(query_pairs(QID, RY), model.predict(RX)) > 0.7
-    for kept in (model, SurvivalSVM(0.1).fit(RX, np.exp(-RX[:, 0]))):
-        save_model(kept, tmp_path / "m.npz")
-        np.testing.assert_array_equal(load_model(tmp_path / "m.npz").predict(RX), kept.predict(RX))
+    assert share == right_share(ac.query_pairs(QID, RY), model.predict(RX)) > 0.7
+    for kept in (model, ac.SurvivalSVM(0.1).fit(RX, np.exp(-RX[:, 0]))):
+        ac.save_model(kept, tmp_path / "m.npz")
+        np.testing.assert_array_equal(
+            ac.load_model(tmp_path / "m.npz").predict(RX), kept.predict(RX)
+        )
     with config_context(enable_metadata_routing=True):
-        model = RankingSVM(0.1).set_fit_request(qid=True).set_score_request(qid=True)
+        model = ac.RankingSVM(0.1).set_fit_request(qid=True).set_score_request(qid=True)
         params = {"qid": QID, "groups": QID}
         found = cross_validate(model, RX, RY, cv=GroupKFold(2), params=params, error_score="raise")
     assert (found["test_score"] > 0.5).all()
-    refuses(r"np\.repeat", RankingSVM().fit, RX, RY, qid=[20, 40])
-    refuses("one a row", RankingSVM().fit, RX, RY, qid=[1, 2])
+    refuses(r"np\.repeat", ac.RankingSVM().fit, RX, RY, qid=[20, 40])
+    refuses("one a row", ac.RankingSVM().fit, RX, RY, qid=[1, 2])
 
 
 EVERY_RULE = [
@@ -273,7 +263,7 @@ def ranks_as_plain(table: Any, other: Any) -> bool:
     parts = [("city", OneHotEncoder(), ["city"]), ("age", StandardScaler(), ["age"])]
     model = make_pipeline(ColumnTransformer(parts), ROCSVM(lam=0.01)).fit(table, FRAMES_Y)
     found = model.decision_function(other) - model[-1].intercept_[0]
-    return np.allclose(found, PLAIN @ solve(PLAIN, FRAMES_Y, 0.01).w, atol=1e-5)
+    return np.allclose(found, PLAIN @ ac.solve(PLAIN, FRAMES_Y, 0.01).w, atol=1e-5)
 
 
 def test_pandas_categories_and_nullable_columns() -> None:
@@ -318,9 +308,9 @@ def test_a_permuted_series_is_certified_as_what_it_means() -> None:
     rng = np.random.default_rng(0)
     X = pandas.DataFrame(rng.normal(size=(30, 3)) * [1, 5, 9], columns=["a", "b", "c"])
     y = (X["a"] + rng.normal(size=30) > 0).to_numpy()
-    w = pandas.Series(solve(X, y, 0.1).w, index=X.columns)
+    w = pandas.Series(ac.solve(X, y, 0.1).w, index=X.columns)
     series = [w, w[["c", "a", "b"]], pandas.concat([pandas.Series({"const": 3.0}), w])]
     for named in (*series, w.to_frame().T[["b", "a", "c"]], w.to_frame()):
-        assert certify(X, y, 0.1, w=named).relative_gap <= 1e-8  # type: ignore[operator]
-    assert certify(X.to_numpy(), y, 0.1, w=w).relative_gap <= 1e-8  # type: ignore[operator]
-    refuses("no weight for 'c'", certify, X, y, 0.1, w=w[["a", "b"]])
+        assert ac.certify(X, y, 0.1, w=named).relative_gap <= 1e-8  # type: ignore[operator]
+    assert ac.certify(X.to_numpy(), y, 0.1, w=w).relative_gap <= 1e-8  # type: ignore[operator]
+    refuses("no weight for 'c'", ac.certify, X, y, 0.1, w=w[["a", "b"]])

@@ -13,28 +13,18 @@ import pytest
 import scipy.sparse as sp
 from threadpoolctl import threadpool_limits
 
+import aucert.exact as ac
 import aucert.exact.formulation.formulation as formulation_module
 import aucert.exact.spaces.factor as factor_module
 import aucert.exact.structured as structured_module
-from aucert.exact import (
-    ROCSVM,
-    AllPairs,
-    Certificate,
-    Rows,
-    TooLargeError,
-    certify,
-    regularization_path,
-    solve,
-    solve_problem,
-)
+from aucert.exact import AllPairs, Certificate, Rows, solve
 from aucert.exact.api import solve as solving
 from aucert.exact.api.solve import choose_solver
 from aucert.exact.certificate.solution import Solution, Status
 from aucert.exact.formulation.formulation import Formulation, equal_rows, formulate
 from aucert.exact.formulation.request import Request
 from aucert.exact.formulation.screening import pair_spread, zeros_proved
-from aucert.exact.losses.registry import HINGE, SQUARED_HINGE
-from aucert.exact.pairs.kinds import ordinal_pairs
+from aucert.exact.losses.registry import SQUARED_HINGE
 from aucert.exact.problem.penalties import ElasticNet
 from aucert.exact.problem.problem import Problem
 from aucert.exact.problem.risk import Mean, Weights
@@ -239,7 +229,7 @@ def test_features_that_do_not_fit_are_refused_or_cut(structure: float, monkeypat
         match = r"80 rows needs more than 12 features.*Nystrom"
         narrow = solve(X[:, :1].round(0), y, lam=1e-2, **shape)  # few different rows: they fit
         assert narrow.status == Status.CERTIFIED
-    refuses(match, solve, X, y, error=TooLargeError, lam=1e-2, **shape)
+    refuses(match, solve, X, y, error=ac.TooLargeError, lam=1e-2, **shape)
     found = solve(X, y, lam=1e-2, max_time=60.0, **shape)
     assert structure or found.status == Status.STALLED  # not for want of time
     assert found.certificate.dual <= whole.primal and found.certificate.primal >= whole.dual
@@ -291,9 +281,9 @@ def test_answers_are_the_same_for_any_number_of_threads(name: str, form: str) ->
             made = solve(X, y, 0.1, tol=1e-5, n_jobs=jobs, **LARGE_CALLS[name])
             found.append([made.w.tolist(), made.certificate])
             if name == "hinge":
-                audit = certify(X, y, 0.1, w=w, n_jobs=jobs)
-                path = regularization_path(X, y, [1.0, 0.1], tol=1e-4, n_jobs=jobs)
-                model = ROCSVM(lam=0.1, tol=1e-4, n_jobs=jobs).fit(X, y)
+                audit = ac.certify(X, y, 0.1, w=w, n_jobs=jobs)
+                path = ac.regularization_path(X, y, [1.0, 0.1], tol=1e-4, n_jobs=jobs)
+                model = ac.ROCSVM(lam=0.1, tol=1e-4, n_jobs=jobs).fit(X, y)
                 found[-1] += [audit.primal, audit.dual, path.gaps.tolist(), model.coef_.tolist()]
     assert found[0] == found[1] == found[2]
 
@@ -350,8 +340,8 @@ def test_the_ball_of_the_hinge_is_no_smaller_than_it_must_be() -> None:
     false: Counter[float] = Counter()
     for seed in range(4):
         X, y = drawn(seed)
-        problem = Problem(Rows(X / 3), Mean(AllPairs().on(y == 1), HINGE), ElasticNet(1.0, 0.1))
-        best = solve_problem(problem, tol=1e-9)
+        problem = Problem(Rows(X / 3), Mean(AllPairs().on(y == 1), ac.HINGE), ElasticNet(1.0, 0.1))
+        best = ac.solve_problem(problem, tol=1e-9)
         nonzero = np.abs(best.w) > best.certificate.radius
         for share in (0.0, 0.7, 1.3, 2.0):
             w = share * best.w
@@ -373,7 +363,7 @@ def test_the_spread_is_at_least_that_of_the_pairs(weighted: bool) -> None:
     for rows in (X, sp.csr_matrix(X)):
         stated = pair_spread(Problem(Rows(rows), Mean(pairs, SQUARED_HINGE), penalty))
         assert (true <= stated).all() and np.allclose(stated, true, rtol=1e-9)
-    stated = pair_spread(Problem(Rows(X), Mean(ordinal_pairs(y), SQUARED_HINGE), penalty))
+    stated = pair_spread(Problem(Rows(X), Mean(ac.ordinal_pairs(y), SQUARED_HINGE), penalty))
     plain = np.einsum("ijk->k", apart) / apart.shape[0] / apart.shape[1]
     assert (plain <= stated).all() and (stated <= 8 * plain).all()
 

@@ -13,21 +13,13 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 from sklearn.metrics import roc_auc_score
 
+import aucert.exact as ac
 import aucert.exact.pairs.nearest_pairs as module
-from aucert.exact import AllPairs, Mean, PairList, StreamedRows, solve
+from aucert.exact import AllPairs, PairList
 from aucert.exact.losses.registry import ALL_LOSSES
-from aucert.exact.pairs.auc import auc, partial_auc
-from aucert.exact.pairs.concordance import (
-    compare_models,
-    concordance,
-    concordance_index,
-    delong,
-    group_auc,
-    uno_concordance,
-)
+from aucert.exact.pairs.auc import auc
 from aucert.exact.pairs.kinds import censoring_weights
 from aucert.exact.pairs.nearest_pairs import nearest_pairs
-from aucert.exact.pairs.ordered_pairs import OrderedPairs
 from aucert.validation.data.datasets import load
 from decimal_losses import mean_of
 from loops import each, refuses, seeds
@@ -64,7 +56,7 @@ def test_counts_weights_and_incidence_are_those_of_the_pairs() -> None:
 def test_far_weights_keep_the_bounds(form: Any, loss: str, size: float) -> None:
     y, scores = np.arange(5) < 3, np.array([0.3, -1.7, 2.1, 0.9, -0.4])
     pairs = AllPairs(size * np.array([3e-90, 7e-91, 2e-90, 1.0, 0.3]), form=form)
-    found = Mean(pairs.on(y), ALL_LOSSES[loss]).sums(scores)
+    found = ac.Mean(pairs.on(y), ALL_LOSSES[loss]).sums(scores)
     true = mean_of(loss, exact(scores), weighted_pairs(y.tolist(), pairs))
     apart, room = true - exact(found.value), exact(found.value_rounding)
     assert apart <= room and (form == "binned" or -apart <= room)
@@ -91,8 +83,8 @@ def test_weights_that_the_caller_changes_meanwhile_stay_what_they_were(at: int) 
         if len(steps) == at:
             given[:] = np.where(np.arange(300) % 2, 5.0, 1.0)
 
-    found = solve(StreamedRows(rows), y, 0.01, sample_weight=given, tol=1e-4, callback=change)
-    same = solve(StreamedRows(rows), y, 0.01, sample_weight=kept, tol=1e-4)
+    found = ac.solve(ac.StreamedRows(rows), y, 0.01, sample_weight=given, tol=1e-4, callback=change)
+    same = ac.solve(ac.StreamedRows(rows), y, 0.01, sample_weight=kept, tol=1e-4)
     assert found.certificate == same.certificate
 
 
@@ -182,16 +174,16 @@ def test_partial_auc_is_that_of_scikit_learn(rows, fpr_max):
     scores, positive = (np.array(column) for column in zip(*rows, strict=True))
     if not positive.all() and positive.any():
         known = roc_auc_score(positive, scores, max_fpr=fpr_max)
-        assert partial_auc(scores, positive, fpr_max) == pytest.approx(known, abs=1e-12)
+        assert ac.partial_auc(scores, positive, fpr_max) == pytest.approx(known, abs=1e-12)
 
 
 def test_partial_auc_has_the_values_of_proc():
     """NDKA of its data aSAH, 72 against 41 rows; those beyond the first 16 do not matter."""
     positive = np.array([*("PNPNPNPNNPPPPNNN" + 64 * "N" + 33 * "P")]) == "P"
     scores = -np.minimum(np.arange(113.0), 16)
-    area = partial_auc(scores, positive, 0.1, corrected=False)
+    area = ac.partial_auc(scores, positive, 0.1, corrected=False)
     assert area == pytest.approx(0.0107046070460705, abs=1e-14)
-    assert partial_auc(scores, positive, 0.1) == pytest.approx(0.530024247610897, abs=1e-14)
+    assert ac.partial_auc(scores, positive, 0.1) == pytest.approx(0.530024247610897, abs=1e-14)
 
 
 def some_survival(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -226,7 +218,7 @@ def counts(found: Any) -> tuple[int, ...]:
 def test_harrell_is_that_of_a_double_loop_to_the_last_bit(seed: int) -> None:
     time, event, scores = some_survival(seed)
     for tol in (0.0, 1e-8, 0.3):
-        found = concordance_index(time, event, scores, tol)
+        found = ac.concordance_index(time, event, scores, tol)
         assert (found.value, *counts(found)) == one_by_one(time, event, scores, tol)
 
 
@@ -237,7 +229,7 @@ def test_uno_is_that_of_a_double_loop(seed: int) -> None:
     if not (event & (time < tau)).any():
         return
     weight = censoring_weights(time, event, tau)
-    found = uno_concordance(time, event, scores, tau)
+    found = ac.uno_concordance(time, event, scores, tau)
     wanted = one_by_one(time, event, scores, 1e-8, weight)
     assert found.value == pytest.approx(wanted[0], rel=1e-14) and counts(found) == wanted[1:]
 
@@ -247,10 +239,10 @@ def test_uno_is_that_of_a_double_loop(seed: int) -> None:
 def test_influence_is_the_derivative_by_row_weights(kind: str, seed: int) -> None:
     time, event, scores = some_survival(4 * seed + 1)
     tau, weight = float(time.max()), np.ones(time.size)
-    found = concordance_index(time, event, scores, 0.0)
+    found = ac.concordance_index(time, event, scores, 0.0)
     if kind == "uno":
         weight = censoring_weights(time, event, tau)
-        found = uno_concordance(time, event, scores, tau, tied_tol=0.0)
+        found = ac.uno_concordance(time, event, scores, tau, tied_tol=0.0)
     true = naive_survival(time, event & (weight > 0), weight, event)
     i, j, c = np.array(true.i), np.array(true.j), np.array(true.weight, dtype=float)
     right = 0.5 + 0.5 * np.sign(scores[i] - scores[j])
@@ -282,13 +274,13 @@ def test_groups_as_units_have_the_spread_of_the_groups(seed: int, share: str | N
     wanted = (right - value * mass)[held] / mass.sum()
     wanted *= np.sqrt(held.sum() / (held.sum() - 1))
     per_row = np.bincount(group)[group] if share == "rows" else share
-    pairs = OrderedPairs(group, key, share=per_row)
+    pairs = ac.OrderedPairs(group, key, share=per_row)
     if share is not None and key.max() == 1:
-        whole = group_auc(group, key, scores, share)
+        whole = ac.group_auc(group, key, scores, share)
         assert whole.value == pytest.approx(value, rel=1e-13)
         assert abs(float(whole.influence.sum())) < 1e-12
-    found = concordance(pairs, scores, units="groups")
-    assert found.value == concordance(pairs, scores).value == pytest.approx(value, rel=1e-13)
+    found = ac.concordance(pairs, scores, units="groups")
+    assert found.value == ac.concordance(pairs, scores).value == pytest.approx(value, rel=1e-13)
     assert found.influence == pytest.approx(wanted, abs=1e-14)
     assert pairs.groups_with_pairs == held.sum() < 9
 
@@ -315,11 +307,11 @@ def by_definition(scores: list[np.ndarray], positive: np.ndarray) -> np.ndarray:
 def test_variance_and_covariance_are_those_of_the_definition(seed: int) -> None:
     first, second, positive = some_scores(seed)
     wanted = by_definition([first, second], positive)
-    one, other = delong(first, positive), delong(second, positive)
+    one, other = ac.delong(first, positive), ac.delong(second, positive)
     assert one.value == pytest.approx(auc(first, positive), rel=1e-15)
     assert one.standard_error**2 == pytest.approx(wanted[0, 0], rel=1e-12, abs=1e-15)
     assert one.influence @ other.influence == pytest.approx(wanted[0, 1], rel=1e-10, abs=1e-15)
-    found, same = compare_models(one, other), compare_models(one, one)
+    found, same = ac.compare_models(one, other), ac.compare_models(one, one)
     assert found.difference == one.value - other.value
     assert (same.difference, same.standard_error, same.z, same.p_value) == (0, 0, 0, 1)
     if found.standard_error > 0:
@@ -338,7 +330,7 @@ def test_variance_and_covariance_are_those_of_the_definition(seed: int) -> None:
 def test_two_models_without_variance_are_not_said_to_differ() -> None:
     """One parts the classes, one is constant: z was infinite and p = 0, on four rows too."""
     positive = np.array([True, True, False, False])
-    apart, flat = delong(np.array([2.0, 2, 1, 1]), positive), delong(np.ones(4), positive)
-    found = compare_models(apart, flat)
+    apart, flat = ac.delong(np.array([2.0, 2, 1, 1]), positive), ac.delong(np.ones(4), positive)
+    found = ac.compare_models(apart, flat)
     assert (found.difference, found.standard_error) == (0.5, 0.0)
     assert np.isnan([found.z, found.p_value, *found.interval]).all()

@@ -10,35 +10,23 @@ import pytest
 import scipy.sparse as sp
 from scipy.optimize import linprog
 
-from aucert.exact.certificate.solution import Recorder, Status
-from aucert.exact.losses.registry import (
-    ALL_LOSSES,
-    HINGE,
-    LOGISTIC,
-    LOSSES,
-    SQUARE,
-    SQUARED_HINGE,
-    Loss,
-    SmoothHinge,
-    steepness,
-)
+import aucert.exact as ac
+from aucert.exact.certificate.solution import Recorder
+from aucert.exact.losses.registry import ALL_LOSSES, LOSSES, Loss, steepness
 from aucert.exact.pairs import ordered_pairs
 from aucert.exact.pairs.all_pairs import largest_flow
 from aucert.exact.pairs.kinds import censoring_weights
 from aucert.exact.pairs.ordered_pairs import WEIGHT_UNITS, OrderedPairs
-from aucert.exact.problem.penalties import Ridge
-from aucert.exact.problem.problem import Problem
-from aucert.exact.problem.risk import Alpha, Mean
+from aucert.exact.problem.risk import Alpha
 from aucert.exact.solvers.finish import ActivePairs
-from aucert.exact.spaces.rows import Rows
 from aucert.exact.tools.rounding import gamma, short_chain
 from decimal_losses import mean_of
 from loops import each, refuses, seeds
 from naive import exact
 from ordered_naive import Naive, naive_ordered
 
-OURS = (HINGE, SQUARED_HINGE, SQUARE)
-BY_PAIRS = SmoothHinge(0.5)  # it is summed pair by pair
+OURS = (ac.HINGE, ac.SQUARED_HINGE, ac.SQUARE)
+BY_PAIRS = ac.SmoothHinge(0.5)  # it is summed pair by pair
 KINDS = ("weights", "gain", "share", "one group", "two keys", "distinct")
 
 
@@ -64,10 +52,10 @@ def check(pairs: OrderedPairs, naive: Naive, scores: np.ndarray, loss: Loss, wid
     value, c, conjugate, total = naive.sums(scores, loss, width)
     scale = 1e-12 * (1 + np.ptp(scores)) ** 2
     # Weights of many bits are split, and alpha is made on a coarser grid.
-    grid = scale if len(pairs.weights.terms) <= 2 or loss != HINGE else 1e-4
+    grid = scale if len(pairs.weights.terms) <= 2 or loss != ac.HINGE else 1e-4
     assert abs(found.value - value) <= scale
     assert abs(found.value - value) <= found.value_rounding + 1e-14 * (1 + value)
-    if width or loss != HINGE:  # at width 0 the naive margin may round to another side
+    if width or loss != ac.HINGE:  # at width 0 the naive margin may round to another side
         assert np.abs(found.c - c).max() <= grid
         assert abs(found.total - total) <= grid
         assert abs(found.conjugate - conjugate) <= grid
@@ -130,7 +118,7 @@ def test_masses_beyond_63_bits() -> None:
     plain = OrderedPairs(None, np.arange(40))
     for loss in LOSSES.values():
         one, other = (p.sums(scores, loss, 0.5) for p in (pairs, plain))
-        assert one.c == pytest.approx(other.c, abs=1e-6 if loss == HINGE else 1e-14)
+        assert one.c == pytest.approx(other.c, abs=1e-6 if loss == ac.HINGE else 1e-14)
         assert one.value == pytest.approx(other.value, rel=1e-12)
 
 
@@ -138,7 +126,7 @@ def test_gains_that_are_nearly_equal_have_sums_of_any_loss() -> None:
     n = 3000
     gain = 2**20 + np.arange(n) // (n - 2)  # one part in 10^9 of both products is left
     pairs = OrderedPairs(None, gain, upper=np.arange(n) > n - 3, lower=np.arange(n) < 2, gain=gain)
-    found = pairs.sums(np.zeros(n), LOGISTIC)
+    found = pairs.sums(np.zeros(n), ac.LOGISTIC)
     assert found.value == pytest.approx(np.log(2)) and found.value_rounding < 1e-11
 
 
@@ -149,7 +137,7 @@ def test_pairs_at_their_margin_are_paid() -> None:
     """On a grid made coarse by a width and large weights, a shortfall of 2^-40 is not seen."""
     pairs = OrderedPairs(None, [1, 0], upper=[2**20 - 1, 1])
     s = np.array([1.0, 2.0**-40])
-    found = pairs.sums(s, HINGE, 0.5)
+    found = pairs.sums(s, ac.HINGE, 0.5)
     assert found.value == 0 and found.value_rounding >= 2.0**-40
 
 
@@ -157,10 +145,10 @@ def test_pairs_at_their_margin_are_paid() -> None:
 def test_rounded_long_scores_are_paid() -> None:
     s = np.array([0.3, 0.1], dtype=np.longdouble) + np.longdouble(2) ** -60 * 3
     pair = OrderedPairs(None, [1, 0])
-    found = pair.sums(s, HINGE)
+    found = pair.sums(s, ac.HINGE)
     assert abs(exact(found.value) - (1 - exact(s[0]) + exact(s[1]))) <= exact(found.value_rounding)
     far = np.array([2.0**40, -(2.0**40)], dtype=np.longdouble) * np.longdouble(1 + 2.0**-60)
-    long, short = (pair.sums(s, HINGE).value_rounding for s in (-far, -far.astype(float)))
+    long, short = (pair.sums(s, ac.HINGE).value_rounding for s in (-far, -far.astype(float)))
     assert long > short
 
 
@@ -177,27 +165,27 @@ def test_the_shift_of_scores_is_paid_by_the_squared_hinge_and_the_square() -> No
     """Far rows make the shift round to whole numbers; their own pairs have no loss."""
     key, s = np.array([3, 2, 1, 0]), np.array([2.0**54, 0.3, 0.4, -(2.0**54) / 3])
     pairs, true = OrderedPairs(None, key), naive_ordered(None, key, None, None)
-    found = pairs.sums(s, SQUARED_HINGE)
+    found = pairs.sums(s, ac.SQUARED_HINGE)
     listed = list(zip(true.i, true.j, true.weight, strict=True))
     apart = abs(float(exact(found.value) - mean_of("squared_hinge", exact(s), listed)))
     assert 1e-2 < apart <= found.value_rounding
     assert found.value_rounding >= (gamma(4) * (1 + float(np.ptp(s)))) ** 2 * JUST
     s = np.array([0.1, 0.7, -0.2, 30.3])
-    found = OrderedPairs(None, [2, 1, 0, 1]).sums(s, SQUARE)
+    found = OrderedPairs(None, [2, 1, 0, 1]).sums(s, ac.SQUARE)
     top2 = (1 + float(np.ptp(s))) ** 2
     assert found.value_rounding >= (gamma(64) + 2 * gamma(4)) * top2 * JUST
 
 
-@each("loss", [HINGE, SQUARED_HINGE], ids=lambda loss: loss.name)
+@each("loss", [ac.HINGE, ac.SQUARED_HINGE], ids=lambda loss: loss.name)
 def test_listed_weights_that_round_are_paid_in_a_minorant(loss) -> None:
     """Next to the sums over the pairs of a row, and over all pairs."""
     rng = np.random.default_rng(0)
     pairs = OrderedPairs(None, rng.integers(0, 4, 12), rng.integers(1, 9, 12))
     i, j, c = pairs.listed() or pytest.fail("few pairs have a list")
     alpha = rng.uniform(0, 1, i.size)
-    found = Mean(pairs, loss).minorant(Alpha(alpha))
+    found = ac.Mean(pairs, loss).minorant(Alpha(alpha))
     inexact, mass = gamma(WEIGHT_UNITS), float(c @ alpha)
-    size = mass if loss == HINGE else mass + float(c @ (alpha**2 + loss.dual(alpha)))
+    size = mass if loss == ac.HINGE else mass + float(c @ (alpha**2 + loss.dual(alpha)))
     longest = max(int(np.bincount(i).max()), int(np.bincount(j).max()))
     assert found.c_error >= 2 * (gamma(longest + 8) + inexact) * mass * JUST
     assert found.value_error >= (gamma(short_chain(i.size) + 16) + inexact) * size * JUST
@@ -226,9 +214,12 @@ def test_many_pairs_are_not_listed(monkeypatch) -> None:
     monkeypatch.setattr(ordered_pairs, "LISTED", 3)
     pairs, *_ = some_pairs("weights", 0)
     assert pairs.listed() is None
-    refuses("too many pairs", Mean(pairs, HINGE).minorant, Alpha(np.ones(4)))
-    problem, recorder = Problem(Rows(np.eye(pairs.n)), Mean(pairs, HINGE), Ridge(1.0)), Recorder()
-    assert ActivePairs().run(problem, recorder) is Status.STALLED
+    refuses("too many pairs", ac.Mean(pairs, ac.HINGE).minorant, Alpha(np.ones(4)))
+    problem, recorder = (
+        ac.Problem(ac.Rows(np.eye(pairs.n)), ac.Mean(pairs, ac.HINGE), ac.Ridge(1.0)),
+        Recorder(),
+    )
+    assert ActivePairs().run(problem, recorder) is ac.Status.STALLED
     assert recorder.best_w is None
 
 

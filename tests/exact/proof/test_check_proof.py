@@ -26,9 +26,7 @@ CLASSES = ("marginals", "weights")
 Change = Callable[[Columns], Columns]
 
 
-def by_weights(
-    X: Any, w: Any, lam: float, bins: int = 64, half: int = 3, scale: float = 1.0
-) -> Any:
+def by_weights(X: Any, w: Any, lam: float, bins=64, half=3, scale=1.0) -> Columns:
     """The fields of a proof whose dual point is made from the scores of w."""
     found = scalars(kind="weights", lam=lam, w=w, w_dual=w, offset=X.mean(axis=0), scale=scale)
     return found | scalars(bins=bins, half=half)

@@ -10,28 +10,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from aucert.exact import (
-    AllPairs,
-    OrderedPairs,
-    query_pairs,
-    save_partitions,
-    uno_pairs,
-    write_partitioned_proof,
-)
+import aucert.exact as ac
 from aucert.exact.api.solve import solve
-from aucert.exact.certificate.certificate import Certificate
-from aucert.exact.certificate.solution import Solution, Status
-from aucert.exact.errors import InputError
-from aucert.exact.losses.registry import HINGE
-from aucert.exact.pairs.all_pairs import PairList
-from aucert.exact.problem.problem import Problem, Ridge, linear_problem, pair_problem
-from aucert.exact.problem.risk import Mean, Weights
+from aucert.exact.problem.risk import Weights
 from aucert.exact.proof import check_partitions, check_proof
-from aucert.exact.proof.write import write_proof, write_proof_of
-from aucert.exact.spaces.blocks import StreamedRows
-from aucert.exact.spaces.gram import Gram
-from aucert.exact.spaces.partitions import PartitionedRows
-from aucert.exact.spaces.rows import Rows
 from cutting import cut
 from loops import each, refuses
 from naive import dual_value, exact, primal_value, weighted_pairs
@@ -53,18 +35,18 @@ def verified(path: Path, X: np.ndarray, y: np.ndarray, r: np.ndarray | None = No
     return check_proof.check(fields(path), X, y, np.ones(len(y)) if r is None else r)
 
 
-def binned(problem: Problem, w: np.ndarray, bins: int = 2**14, half: int = 30) -> Solution:
+def binned(problem: ac.Problem, w: np.ndarray, bins: int = 2**14, half: int = 30) -> ac.Solution:
     """A solution as a streaming solver returns it: its witness is what regenerates it."""
     witness = problem.risk.minorant(Weights(w, bins, half, 0.999))
-    certificate = Certificate.of(problem, w, witness)
-    return Solution(w, witness, certificate, Status.CERTIFIED, 1, 0.0)
+    certificate = ac.Certificate.of(problem, w, witness)
+    return ac.Solution(w, witness, certificate, ac.Status.CERTIFIED, 1, 0.0)
 
 
 @each("r", [None, R], ids=["all once", "repetitions"])
 @each("method", ["auto", "cutting-plane"])
 def test_claims_are_wider_than_what_holds(method: str, r: np.ndarray | None, tmp_path) -> None:
     solution = solve(X, Y, LAM, sample_weight=r, method=method)
-    proof = write_proof(tmp_path / "p.npz", X, Y, LAM, solution, sample_weight=r)
+    proof = ac.write_proof(tmp_path / "p.npz", X, Y, LAM, solution, sample_weight=r)
     assert proof.kind == "marginals"
     assert verified(tmp_path / "p.npz", X, Y, r).startswith("verified gap <= ")
     stored, whole = fields(tmp_path / "p.npz"), np.ones(400) if r is None else r
@@ -77,9 +59,9 @@ def test_claims_are_wider_than_what_holds(method: str, r: np.ndarray | None, tmp
 @each("half", [0, 1, 30])
 def test_a_binned_witness_is_written_as_the_weights_that_regenerate_it(half: int, tmp_path) -> None:
     w = solve(X, Y, LAM).w
-    problem = pair_problem(StreamedRows(X), Y, AllPairs(), HINGE, Ridge(LAM))
+    problem = ac.pair_problem(ac.StreamedRows(X), Y, ac.AllPairs(), ac.HINGE, ac.Ridge(LAM))
     solution = binned(problem, w, half=half)
-    proof = write_proof_of(problem, solution, tmp_path / "p.npz")
+    proof = ac.write_proof_of(problem, solution, tmp_path / "p.npz")
     stored = fields(tmp_path / "p.npz")
     assert proof.kind == "weights" and "u" not in stored
     kept = [stored[name].tolist() for name in ("w_dual", "bins", "half", "scale")]
@@ -97,11 +79,11 @@ def test_badly_scaled_features_leave_a_weaker_proof_not_none(tmp_path: Path) -> 
     hard, y = X[:100].copy(), Y[:100]
     hard[:, 0] = 1.7e9 + 5e7 * hard[:, 0]
     solution = solve(hard, y, 1e-6, tol=1e-6)
-    proof = write_proof(tmp_path / "p.npz", hard, y, 1e-6, solution)
+    proof = ac.write_proof(tmp_path / "p.npz", hard, y, 1e-6, solution)
     assert proof.gap > 2 * (solution.certificate.gap)
     assert verified(tmp_path / "p.npz", hard, y).startswith("verified gap <= ")
-    with pytest.raises(InputError, match="scale features of very different size"):
-        write_proof(tmp_path / "q.npz", hard[::-1], y, 1e-6, solution)
+    with pytest.raises(ac.InputError, match="scale features of very different size"):
+        ac.write_proof(tmp_path / "q.npz", hard[::-1], y, 1e-6, solution)
 
 
 def test_rows_of_any_source_and_format_are_proved_as_float64(tmp_path: Path) -> None:
@@ -113,7 +95,7 @@ def test_rows_of_any_source_and_format_are_proved_as_float64(tmp_path: Path) -> 
     source = type("Source", (), parts)()  # row slices and a shape, nothing else
     solution, contents = solve(double, Y, LAM), set()
     for rows in (double, single, np.asfortranarray(double), mapped, source, double.tolist()):
-        write_proof(tmp_path / "p.npz", rows, Y, LAM, solution)
+        ac.write_proof(tmp_path / "p.npz", rows, Y, LAM, solution)
         contents.add(fields(tmp_path / "p.npz")["sha256"].item())
     assert len(contents) == 1
     np.save(tmp_path / "y.npy", Y)
@@ -138,34 +120,34 @@ LIES: list[tuple[dict[str, Any], str]] = [
 def test_data_that_were_not_solved_are_refused(tmp_path: Path) -> None:
     true: dict[str, Any] = {"X": X, "y": Y, "lam": LAM, "solution": solve(X, Y, LAM)}
     for lie, why in LIES:
-        refuses(why, write_proof, tmp_path / "p.npz", **true | lie)
+        refuses(why, ac.write_proof, tmp_path / "p.npz", **true | lie)
     assert list(tmp_path.iterdir()) == []
 
 
-def over(pairs: Any) -> Problem:
-    return Problem(Rows(X), Mean(pairs, HINGE), Ridge(LAM))
+def over(pairs: Any) -> ac.Problem:
+    return ac.Problem(ac.Rows(X), ac.Mean(pairs, ac.HINGE), ac.Ridge(LAM))
 
 
 def test_other_problems_are_refused_in_a_sentence(tmp_path: Path) -> None:
     path, rng = tmp_path / "p.npz", np.random.default_rng(9)
-    listed = PairList(np.flatnonzero(Y)[:50], np.flatnonzero(~Y)[:50])
+    listed = ac.PairList(np.flatnonzero(Y)[:50], np.flatnonzero(~Y)[:50])
     of_list, of_squares = solve(X, Y, LAM, pairs=listed), solve(X, Y, LAM, loss="squared_hinge")
     other = "not another loss or a list"
     of_kernel = solve(X, Y, LAM, kernel="rbf", gamma=0.1)
     grade, qid, event = rng.integers(0, 3, 400), rng.integers(0, 90, 400), rng.random(400) < 0.5
     ranked, large = solve(X, grade, LAM, qid=qid), np.full(400, 2.0**30)
-    kernel = pair_problem(Gram(X @ X.T), Y, AllPairs(), HINGE, Ridge(LAM))
-    uno = uno_pairs(rng.exponential(size=400), event, 0.8)
+    kernel = ac.pair_problem(ac.Gram(X @ X.T), Y, ac.AllPairs(), ac.HINGE, ac.Ridge(LAM))
+    uno = ac.uno_pairs(rng.exponential(size=400), event, 0.8)
     problems: list[tuple[Any, Any, str]] = [
-        (linear_problem(X, Y, LAM, pairs=listed), of_list, other),
-        (linear_problem(X, Y, LAM, "squared_hinge"), of_squares, other),
+        (ac.linear_problem(X, Y, LAM, pairs=listed), of_list, other),
+        (ac.linear_problem(X, Y, LAM, "squared_hinge"), of_squares, other),
         (kernel, of_kernel, "linear rows"),
-        (over(query_pairs(qid, grade, gain=True)), ranked, "no gains"),
+        (over(ac.query_pairs(qid, grade, gain=True)), ranked, "no gains"),
         (over(uno), ranked, "one weight per row"),
-        (over(OrderedPairs(qid, grade, large, large)), ranked, "the weight of row 0"),
+        (over(ac.OrderedPairs(qid, grade, large, large)), ranked, "the weight of row 0"),
     ]
     for problem, solution, why in problems:
-        refuses(why, write_proof_of, problem, solution, path)
+        refuses(why, ac.write_proof_of, problem, solution, path)
     asked: list[tuple[Any, dict[str, Any], str]] = [
         (of_list, {}, "pair list"),
         (of_squares, {}, "evidence proves a gap"),
@@ -174,7 +156,7 @@ def test_other_problems_are_refused_in_a_sentence(tmp_path: Path) -> None:
     ]
     for solution, words, why in asked:
         given = {"X": X, "y": Y, "lam": LAM, "solution": solution} | words
-        refuses(why, write_proof, path, **given)
+        refuses(why, ac.write_proof, path, **given)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -188,9 +170,9 @@ def some_rows(weighted: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray
     return X, y, rng.integers(0, 4, N).astype(float) if weighted else None
 
 
-def solved(weighted: bool = True) -> tuple[PartitionedRows, Solution]:
+def solved(weighted: bool = True) -> tuple[ac.PartitionedRows, ac.Solution]:
     X, y, weight = some_rows(weighted)
-    rows = PartitionedRows(cut(X, y, weight, CUTS))
+    rows = ac.PartitionedRows(cut(X, y, weight, CUTS))
     return rows, solve(rows, None, P_LAM, method="descent", tol=1e-5)
 
 
@@ -199,8 +181,8 @@ def honest(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """A proof, and the files of its partitions."""
     folder = tmp_path_factory.mktemp("proof")
     rows, solution = solved()
-    write_partitioned_proof(folder / "p.npz", rows, P_LAM, solution)
-    return dict(np.load(folder / "p.npz")), save_partitions(rows, folder)
+    ac.write_partitioned_proof(folder / "p.npz", rows, P_LAM, solution)
+    return dict(np.load(folder / "p.npz")), ac.save_partitions(rows, folder)
 
 
 @pytest.fixture
@@ -260,7 +242,7 @@ def test_the_bounds_are_those_of_all_pairs(weighted: bool, other: bool, tmp_path
         object.__setattr__(solution, "w", solution.w * 1.001)
         object.__setattr__(solution.certificate, "gap", 1e-2)
     path = tmp_path / "p.npz"
-    write_partitioned_proof(path, rows, P_LAM, solution)
+    ac.write_partitioned_proof(path, rows, P_LAM, solution)
     proof = dict(np.load(path))
     upper, lower, count = check_partitions.whole(proof)
     X, y, weight = some_rows(weighted)
@@ -269,7 +251,7 @@ def test_the_bounds_are_those_of_all_pairs(weighted: bool, other: bool, tmp_path
     K, half, scale = int(proof["bins"]), int(proof["half"]), Fraction(float(proof["scale"]))
     a, b, c = (X - rows.offset).T * proof["w_dual"][:, None]
     m = np.floor(K * (a + b + c)).astype(int)
-    pairs, Z = weighted_pairs(y.tolist(), AllPairs(r)), exact(X)
+    pairs, Z = weighted_pairs(y.tolist(), ac.AllPairs(r)), exact(X)
     alpha = [
         scale * min(max(Fraction(int(m[j] - m[i]) + K + half, 2 * half), Fraction(0)), Fraction(1))
         for i, j, _ in pairs
@@ -333,7 +315,7 @@ def test_other_rows_are_refused(honest: Any, judged: Any, what: str, tmp_path: P
 
 def test_what_no_proof_can_be_written_of_is_said(tmp_path: Path) -> None:
     (rows, solution), (X, y, _), path = solved(), some_rows(), tmp_path / "p.npz"
-    halves = PartitionedRows(cut(X, y, np.full(N, 0.5), [9]))
+    halves = ac.PartitionedRows(cut(X, y, np.full(N, 0.5), [9]))
     of_halves = solve(halves, None, P_LAM, method="descent", tol=1e-4)
     cases: list[tuple[str, Any, float, Any]] = [
         ("prove a gap of", rows, 50 * P_LAM, solution),
@@ -342,5 +324,5 @@ def test_what_no_proof_can_be_written_of_is_said(tmp_path: Path) -> None:
         ("use write_proof", X, P_LAM, solution),
     ]
     for said, *given in cases:
-        refuses(said, write_partitioned_proof, path, *given)
+        refuses(said, ac.write_partitioned_proof, path, *given)
     assert not path.exists()

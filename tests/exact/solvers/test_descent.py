@@ -1,11 +1,15 @@
-"""The parts of solvers, of partial AUC too: curvature, starts, bins, windows, the hard margin."""
+"""Every route ends at one optimum; parts of solvers: curvature, starts, bins, windows, margins."""
 
 from __future__ import annotations
 
+import itertools
+import warnings
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+import cvxpy as cp
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -13,15 +17,12 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
-from aucert.exact import AllPairs, Certificate, InputError, PairList, Rows, StreamedRows, solve
-from aucert.exact.certificate.solution import Recorder, Solution, Solver, Status
+import aucert.exact as ac
+from aucert.exact.certificate.solution import Recorder, Solver
 from aucert.exact.formulation.formulation import formulate
 from aucert.exact.formulation.request import Request
-from aucert.exact.losses.registry import HINGE, get_loss
-from aucert.exact.problem.penalties import ElasticNet, Ridge
-from aucert.exact.problem.problem import Problem, linear_problem
-from aucert.exact.problem.risk import Alpha, Marginals, Mean
-from aucert.exact.problem.tail import Tail, tail_risk
+from aucert.exact.losses.registry import ALL_LOSSES, get_loss
+from aucert.exact.problem.risk import Alpha, Marginals
 from aucert.exact.solvers import descent
 from aucert.exact.solvers import finish as windows
 from aucert.exact.solvers.choose import choose_solver
@@ -36,8 +37,13 @@ from aucert.exact.solvers.finish import (
     open_window,
     solve_window,
 )
-from loops import each
-from problems import CLASSES, awkward
+from aucert.exact.solvers.proximal import Proximal
+from aucert.exact.solvers.qp import BACKENDS, LIMITS, QP
+from convex_programs import reference, worst_reference
+from loops import each, seeds
+from naive import weighted_pairs
+from own_parts import GradientDescent, RoundedHinge
+from problems import CLASSES, ORDERED, awkward
 
 SMOOTH = ("squared_hinge", "logistic", "smooth_hinge", "exponential")
 
@@ -64,7 +70,7 @@ def test_all_near_pairs_make_the_derivative_of_the_gradient(kind: str, loss: str
         y = problem.pairs.positive
         inside = np.abs(1 - (scores[y][:, None] - scores[~y][None, :])) < width / 2
         for size in (10**6, 50):
-            i, j, c = problem.pairs.near(HINGE, scores, width, size, rng)
+            i, j, c = problem.pairs.near(ac.HINGE, scores, width, size, rng)
             assert i.size == min(size, inside.sum())
             assert c.sum() == pytest.approx(inside.mean() / width)
             assert (np.abs(1 - scores[i] + scores[j]) < width / 2).all()
@@ -94,32 +100,32 @@ def test_the_two_loops_are_the_inverse_of_bfgs() -> None:
     assert not memory.kept
 
 
-def wide(seed: int, n: int = 60, d: int = 90, lam: float = 1e-4) -> Problem:
+def wide(seed: int, n: int = 60, d: int = 90, lam: float = 1e-4) -> ac.Problem:
     rng = np.random.default_rng(seed)
     X, y = rng.normal(size=(n, d)), np.arange(n) % 3 == 0
-    return linear_problem(X + 0.3 * y[:, None], y, lam)
+    return ac.linear_problem(X + 0.3 * y[:, None], y, lam)
 
 
-def offered(problem: Problem) -> Recorder:
+def offered(problem: ac.Problem) -> Recorder:
     recorder = Recorder()
     offer_hard_margin(problem, recorder)
     return recorder
 
 
-def ended(problem: Problem) -> Solution:
-    return offered(problem).finish(problem, 1e-9, Status.STALLED)
+def ended(problem: ac.Problem) -> ac.Solution:
+    return offered(problem).finish(problem, 1e-9, ac.Status.STALLED)
 
 
 def test_the_hard_margin_is_the_optimum_where_lam_is_small_and_says_so_where_not() -> None:
     for seed in range(8):
         rng = np.random.default_rng(seed)
         n = int(rng.integers(5, 150))
-        assert ended(wide(seed, n, n + int(rng.integers(0, 50)))).status == Status.CERTIFIED
+        assert ended(wide(seed, n, n + int(rng.integers(0, 50)))).status == ac.Status.CERTIFIED
     problem = wide(1, lam=10.0)  # bounds of pairs matter
     found = ended(problem)
-    assert found.status == Status.STALLED and found.certificate.gap > 1e-3
-    assert Descent().solve(problem).status == Status.CERTIFIED
-    zero = linear_problem(np.zeros((4, 9)), [0, 1, 0, 1], 1.0)
+    assert found.status == ac.Status.STALLED and found.certificate.gap > 1e-3
+    assert Descent().solve(problem).status == ac.Status.CERTIFIED
+    zero = ac.linear_problem(np.zeros((4, 9)), [0, 1, 0, 1], 1.0)
     for other in (wide(0, 60, 20), zero, awkward("plain", 1e-2)):
         assert offered(other).best_w is None
 
@@ -135,7 +141,7 @@ def test_more_rows_than_coordinates_have_a_hard_margin() -> None:
         assert (found >= 0).all()
         margins = X @ (X.T @ np.where(y, found, -found))
         assert margins[y].min() - margins[~y].max() == pytest.approx(1.0, abs=1e-6)
-        assert Descent().solve(linear_problem(X, y, 1e-7)).status is Status.CERTIFIED, seed
+        assert Descent().solve(ac.linear_problem(X, y, 1e-7)).status is ac.Status.CERTIFIED, seed
 
 
 @each("kind", ["weights", "zero weight", "sparse", "text", "duplicates"])
@@ -143,39 +149,39 @@ def test_other_forms_of_rows_are_right_or_left_alone(kind: str) -> None:
     problem, weight = wide(4), np.random.default_rng(4).uniform(0.5, 2, 60)
     X, y = dense(problem), problem.pairs.positive
     weight[:10] *= kind != "zero weight"
-    pairs = AllPairs(weight if "weight" in kind else None)
+    pairs = ac.AllPairs(weight if "weight" in kind else None)
     rows = sp.csr_matrix(X) if kind == "sparse" else X
     if kind == "text":  # dense, 20 MB; text has a thousand times as many rows
         rows = sp.random(60, 50_000, 1e-3, format="csr", random_state=0)
     if kind == "duplicates":
         rows, y = np.concatenate([X[:30], X[:30]]), np.concatenate([y[:30], y[:30]])
-    problem = linear_problem(rows, y, 1e-4, pairs=pairs)
+    problem = ac.linear_problem(rows, y, 1e-4, pairs=pairs)
     recorder = offered(problem)
     assert recorder.near(1e-9) or (kind == "duplicates" and recorder.best_w is None)
-    assert Descent().solve(problem).status == Status.CERTIFIED
+    assert Descent().solve(problem).status == ac.Status.CERTIFIED
 
 
 def test_weighted_rows_are_certified_though_a_narrow_ramp_rounds(monkeypatch) -> None:
     rng = np.random.default_rng(15)
     X, y = np.round(rng.normal(size=(4300, 1))), rng.random(4300) < 0.1
-    pairs = AllPairs(rng.integers(1, 9, 4300).astype(float))
-    problem = linear_problem(X, y, 0.08, pairs=pairs)
-    assert Descent().solve(problem).status == Status.CERTIFIED
+    pairs = ac.AllPairs(rng.integers(1, 9, 4300).astype(float))
+    problem = ac.linear_problem(X, y, 0.08, pairs=pairs)
+    assert Descent().solve(problem).status == ac.Status.CERTIFIED
     monkeypatch.setattr(Descent, "conclude", Solver.conclude)
-    assert Descent().solve(problem).status == Status.STALLED
+    assert Descent().solve(problem).status == ac.Status.STALLED
 
 
 def partial(seed: int, loss: str, lam: float, fpr: float, tpr: float, n: int = 24) -> Any:
     positive = np.arange(n) % 3 == 0
     X = np.random.default_rng(seed).normal(size=(n, 3)) + 1.5 * positive[:, None]
-    risk = tail_risk(AllPairs().on(positive), get_loss(loss), fpr, tpr)
-    return Problem(Rows(np.round(X, 1)), risk, Ridge(lam))
+    risk = ac.tail_risk(ac.AllPairs().on(positive), get_loss(loss), fpr, tpr)
+    return ac.Problem(ac.Rows(np.round(X, 1)), risk, ac.Ridge(lam))
 
 
 def test_other_methods_penalties_and_evidence_are_refused_or_suited() -> None:
     problem = partial(0, "hinge", 0.1, 0.3, 0.0)
-    lasso = replace(problem, penalty=ElasticNet(0.1, 0.1))
-    pairs = PairList(np.array([0]), np.array([1])).on(problem.risk.mean.pairs.positive)
+    lasso = replace(problem, penalty=ac.ElasticNet(0.1, 0.1))
+    pairs = ac.PairList(np.array([0]), np.array([1])).on(problem.risk.mean.pairs.positive)
     for refuse in (
         *(lambda name=name: choose_solver(problem, name, 1e-6, None).solve(problem)
           for name in ("qp", "lifted", "closed-form")),
@@ -183,13 +189,13 @@ def test_other_methods_penalties_and_evidence_are_refused_or_suited() -> None:
         lambda: problem.risk.minorant(Alpha(np.ones(3))),
         lambda: problem.risk.minorant(Marginals(np.ones(8), np.ones(16))),
         lambda: problem.pairs,
-        lambda: Tail(Mean(pairs, HINGE), Fraction(1), Fraction(1)),
+        lambda: ac.Tail(ac.Mean(pairs, ac.HINGE), Fraction(1), Fraction(1)),
     ):  # fmt: skip
-        with pytest.raises(InputError):
+        with pytest.raises(ac.InputError):
             refuse()
     found = choose_solver(problem, "auto", 1e-8, None).solve(problem)
-    assert found.status is Status.CERTIFIED and found.method == "descent"
-    sparse = replace(partial(0, "logistic", 0.1, 0.3, 0.0), penalty=ElasticNet(0.1, 0.05))
+    assert found.status is ac.Status.CERTIFIED and found.method == "descent"
+    sparse = replace(partial(0, "logistic", 0.1, 0.3, 0.0), penalty=ac.ElasticNet(0.1, 0.05))
     other = choose_solver(sparse, "auto", 1e-3, None).solve(sparse)
     assert other.method == "proximal" and other.certificate.gap <= 2e-3
 
@@ -202,11 +208,11 @@ def test_steps_in_bins_reach_the_same_optimum(tpr: float, monkeypatch: pytest.Mo
     binned: Any = tail_in_bins(problem, 0.1)
     assert binned.risk.mean.pairs.form == "binned" and tail_in_bins(problem, 0.0) is problem
     found = Descent(1e-4).solve(problem)
-    assert plain.status is found.status is Status.CERTIFIED
+    assert plain.status is found.status is ac.Status.CERTIFIED
     for one, other in ((plain, found), (found, plain)):
         assert one.certificate.dual <= other.certificate.primal
     # The bound is about the problem itself: the finest sums prove nearly as much of the same point.
-    assert Certificate.of(problem, found.w, found.witness).reaches(1e-4)
+    assert ac.Certificate.of(problem, found.w, found.witness).reaches(1e-4)
 
 
 # Loss, rates, rows and features of problems at which smoothing stalls.
@@ -223,10 +229,10 @@ def test_small_problems_with_features_of_very_unequal_size_are_solved() -> None:
         rng = np.random.default_rng([9, case])
         positive = np.arange(n) % 2 == 0
         X = (rng.normal(size=(n, p)) + positive[:, None]) * 10.0 ** rng.uniform(-3, 3, size=p)
-        risk = tail_risk(AllPairs().on(positive), get_loss(loss), fpr, tpr)
-        problem = Problem(Rows(X), risk, Ridge(1e-4))
+        risk = ac.tail_risk(ac.AllPairs().on(positive), get_loss(loss), fpr, tpr)
+        problem = ac.Problem(ac.Rows(X), risk, ac.Ridge(1e-4))
         found = Descent(1e-7).solve(problem)
-        assert found.status is Status.CERTIFIED and found.n_iter < 200, case
+        assert found.status is ac.Status.CERTIFIED and found.n_iter < 200, case
         by_planes = choose_solver(problem, "cutting-plane", 1e-3, None).solve(problem).certificate
         assert by_planes.dual <= found.certificate.primal
         assert found.certificate.dual <= by_planes.primal
@@ -274,7 +280,7 @@ def test_expensive_systems_need_no_matrix_and_overflowing_ones_make_no_step(monk
 def test_the_gap_ends_at_rounding(kind: str, lam: float) -> None:
     problem = awkward(kind, lam, n=1000)
     found = ActivePairs(tol=1e-11).solve(problem)
-    certificate = Certificate.of(problem, found.w, found.witness)
+    certificate = ac.Certificate.of(problem, found.w, found.witness)
     separable = certificate.primal <= 1e-6  # the gap is then absolute, as in `reaches`
     assert certificate.gap <= max(1e-11 * certificate.primal, 1e-12 * separable), found.history
 
@@ -297,7 +303,7 @@ def test_more_features_than_rows_and_kernels_of_nearly_full_rank_are_solved(spar
         assert tasks[-1].work.space.dim > 1200
     for task in tasks:
         found = task.judge(ActivePairs(tol=1e-11).solve(task.work), 1e-9)
-        assert found.status == Status.CERTIFIED and found.w.shape == (task.meant.space.dim,)
+        assert found.status == ac.Status.CERTIFIED and found.w.shape == (task.meant.space.dim,)
 
 
 @pytest.mark.slow
@@ -306,16 +312,16 @@ def test_more_ties_than_the_first_window_holds_are_no_obstacle() -> None:
     rng = np.random.default_rng(5)
     levels = rng.integers(0, 3, size=(1500, 3)).astype(float)
     y = rng.uniform(size=1500) < 1 / (1 + np.exp(5 - levels.sum(axis=1)))
-    problem = linear_problem(levels, y, 1e-3)
+    problem = ac.linear_problem(levels, y, 1e-3)
     for solver in (ActivePairs(tol=1e-9), CuttingPlane()):
         found = solver.solve(problem)
-        assert found.status == Status.CERTIFIED
+        assert found.status == ac.Status.CERTIFIED
     s = problem.space.scores(found.w)
     assert (np.abs(1 - s[y][:, None] + s[~y][None, :]) < 1e-6).sum() > 20_000
     X, labels = (part[::3] for part in load_breast_cancer(return_X_y=True))
     train = next(StratifiedKFold(3).split(X, labels))[0]
     asked: Any = {"kernel": "rbf", "gamma": 0.1, "structure": 1.0, "tol": 1e-9}
-    kept = solve(StandardScaler().fit_transform(X[train]), 1 - labels[train], 1e-2, **asked)
+    kept = ac.solve(StandardScaler().fit_transform(X[train]), 1 - labels[train], 1e-2, **asked)
     assert kept.certificate.reaches(1e-9)
 
 
@@ -323,5 +329,134 @@ def test_widths_of_blocks_end_at_rounding() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(20_000, 20))
     y = X[:, 0] + rng.normal(size=20_000) > 1
-    found = solve(StreamedRows(X), y, 0.1, tol=1e-14)
-    assert found.status == Status.STALLED and found.certificate.reaches(1e-11)
+    found = ac.solve(ac.StreamedRows(X), y, 0.1, tol=1e-14)
+    assert found.status == ac.Status.STALLED and found.certificate.reaches(1e-11)
+
+
+FALLING = [loss.name for loss in ALL_LOSSES.values() if loss.nonincreasing]
+
+
+# `test_requests` compares any pairs, loss and penalty with Clarabel; here is the worst of subsets.
+
+
+def vertices(rows: np.ndarray, k: Fraction) -> Iterator[list[tuple[int, float]]]:
+    """All extreme points of 0 <= p <= 1, sum p = k."""
+    rest = float(k - int(k))
+    for chosen in itertools.combinations(rows.tolist(), int(k)):
+        full = [(i, 1.0) for i in chosen]
+        last = sorted(set(rows.tolist()) - set(chosen)) if rest else []
+        yield from [[*full, (i, rest)] for i in last] or [full]
+
+
+@each("way", ["one-way", "two-way"])
+@each("seed", seeds(30))
+def test_partial_auc_is_the_worst_of_all_subsets_of_rows(seed: int, way: str) -> None:
+    """Rows are rounded, so that margins tie; some come twice."""
+    rng = np.random.default_rng([11, seed])
+    n, d = int(rng.integers(6, 10)), int(rng.integers(1, 5))
+    X, y = np.round(rng.normal(size=(n, d)), 1), rng.permutation(n) < rng.integers(2, n - 1)
+    X[rng.integers(n)] = X[rng.integers(n)]
+    loss, lam = FALLING[seed % len(FALLING)], float(10.0 ** rng.uniform(-3, 0))
+    tpr = Fraction(int(rng.integers(1, 9)), 10) if way == "two-way" else Fraction(0)
+    fpr, up, low = Fraction(int(rng.integers(1, 10)), 10), np.flatnonzero(y), np.flatnonzero(~y)
+    kp, kq = max((1 - tpr) * up.size, Fraction(1)), max(fpr * low.size, Fraction(1))
+    both = itertools.product(vertices(up, kp), vertices(low, kq))
+    lists = [[(i, j, p * q / float(kp * kq)) for i, p in ps for j, q in qs] for ps, qs in both]
+    try:
+        best, _ = worst_reference(X, lists, loss, ac.Ridge(lam))
+    except cp.SolverError:  # Clarabel gave up: there is nothing to compare with
+        return
+    asked: Any = {"loss": loss, "fpr_max": float(fpr), "tpr_min": float(tpr), "tol": 1e-5}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # weights zero may be optimal
+        found = ac.solve(X, y, lam, max_time=5.0, **asked).certificate
+    room = 1e-7 * (1 + best)
+    assert found.dual <= best + room and best - room <= found.primal <= best * (1 + 1e-4) + room
+
+
+def test_a_solver_of_ones_own_is_certified() -> None:
+    rng = np.random.default_rng(2)
+    X, y = np.round(rng.normal(size=(25, 2)), 1), np.arange(25) % 3 == 0
+    problem = ac.Problem(ac.Rows(X), ac.Mean(ac.AllPairs().on(y), RoundedHinge()), ac.Ridge(0.1))
+    own = GradientDescent().solve(problem)
+    assert own.status == "certified" and own.minorant is own.witness
+    pairs, held = weighted_pairs(y.tolist(), ac.AllPairs(), float), own.certificate
+    best, _ = reference(X, pairs, "rounded hinge", ac.Ridge(0.1))
+    assert held.reaches(1e-6) and held.dual <= best + 1e-7 and best - 1e-7 <= held.primal
+
+
+def meet(found: dict[str, ac.Solution]) -> None:
+    """Intervals of one optimum overlap, rounding included."""
+    ends = {name: (one.certificate, one.certificate.rounding) for name, one in found.items()}
+    least = max(one.dual - rounding for one, rounding in ends.values())
+    assert least <= min(one.primal + rounding for one, rounding in ends.values()), ends
+
+
+def answers(kind: str, lam: float, loss: str) -> Iterator[tuple[str, ac.Solution]]:
+    """Solve a problem by every method that takes it, and over every place of its rows."""
+    problem = awkward(kind, lam, loss)
+    yield "auto", choose_solver(problem, "auto", 1e-8, None).solve(problem)
+    if kind in ORDERED:
+        yield "descent", Descent(1e-6).solve(problem)
+        yield "proximal", Proximal(1e-4).solve(problem)
+        return
+    held: Any = problem.space
+    X = held.dense()
+    yield "sparse", Descent(1e-6).solve(problem.over(ac.Rows(sp.csr_matrix(X))))
+    yield "kernel", Descent(1e-6).solve(problem.over(ac.Gram(X @ X.T)))
+    if loss == "hinge":
+        yield "cuts", CuttingPlane(1e-7).solve(problem)
+        yield "bundle", CuttingPlane(1e-3).solve(problem)
+        yield "window", ActivePairs(1e-10).solve(problem)
+    else:
+        yield "proximal", Proximal(1e-5, max_iter=2000, max_time=2.0).solve(problem)
+    if loss in ("hinge", "squared_hinge") and kind != "pairs":
+        tol = 1e-3 if loss == "hinge" else 1e-6
+        rows = ac.StreamedRows(X, block=64 if kind == "plain" else 10**15)  # more than there are
+        yield "blocks", Descent(tol).solve(problem.over(rows))
+
+
+@each("loss", ["hinge", "squared_hinge", "square", "logistic", "smooth_hinge", "exponential"])
+@each("kind", [*CLASSES, *ORDERED])
+def test_every_route_ends_at_the_same_optimum(kind: str, loss: str) -> None:
+    for lam in (1.0, 1e-3):
+        found = dict(answers(kind, lam, loss))
+        meet(found)
+        bad = {k: s for k, s in found.items() if s.status is not ac.Status.CERTIFIED}
+        # A method that suits is chosen for a caller; in blocks tied margins keep the gap open.
+        others = {"proximal"} if kind == "plain" else {"proximal", "bundle", "blocks", "kernel"}
+        # Without a Hessian it stops early where lam is small.
+        assert set(bad) <= others | ({"sparse"} if kind == "wide" else set()), bad
+
+
+@each("seed", seeds(4))
+def test_newton_steps_end_where_lam_is_tiny_and_classes_are_apart(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(40, 90)) * (rng.random((40, 90)) < 0.1), rng.random(40) < 0.4
+    for lam in (1e-4, 1e-5):  # below it rounding is more than 1e-9 of F
+        assert ac.solve(X, y, lam, loss="squared_hinge").status is ac.Status.CERTIFIED
+
+
+# Relative gaps that each solver reaches unaided: they differ, and that is the point.
+REACHED = {"CLARABEL": 1e-7, "ECOS": 1e-4, "OSQP": 1e-2}
+RNG, Y = np.random.default_rng(0), np.arange(24) % 3 == 0
+X = RNG.normal(size=(24, 3)) + 0.7 * Y[:, None]
+UP, LOW = RNG.choice(np.flatnonzero(Y), 40), RNG.choice(np.flatnonzero(~Y), 40)
+PAIRS: dict[str, Any] = {
+    "all": ac.AllPairs(),
+    "weights": ac.AllPairs(RNG.integers(0, 3, 24).astype(float)),
+    "listed": ac.PairList(UP, LOW, RNG.integers(1, 4, 40).astype(float)),
+}
+
+
+@each("kind", PAIRS)
+@each("backend", BACKENDS)
+@each("form", LIMITS)
+def test_every_form_and_backend_has_the_optimum(form: str, backend: str, kind: str) -> None:
+    if backend not in cp.installed_solvers():
+        pytest.skip(f"{backend} is not installed")
+    problem = ac.linear_problem(X, Y, 1e-2, pairs=PAIRS[kind])
+    exact = ac.solve(X, Y, 1e-2, pairs=PAIRS[kind]).certificate
+    found = QP(form, backend).solve(problem).certificate  # type: ignore[arg-type]
+    assert found.dual <= exact.primal and found.primal >= exact.dual
+    assert found.reaches(REACHED[backend])

@@ -14,29 +14,17 @@ import numpy as np
 import pytest
 from cvxpy.reductions.solvers import defines
 
-from aucert.exact import (
-    AllPairs,
-    InputError,
-    PartitionedRows,
-    Ridge,
-    Rows,
-    Solution,
-    regularization_path,
-    solve,
-    solve_problem,
-)
+import aucert.exact as ac
+from aucert.exact import solve
 from aucert.exact.api import path as path_module
 from aucert.exact.api import solve as solve_module
-from aucert.exact.certificate.certificate import Certificate
 from aucert.exact.certificate.solution import Recorder, Status
 from aucert.exact.errors import OverflowingError
 from aucert.exact.formulation.formulation import formulate
 from aucert.exact.formulation.request import Request
-from aucert.exact.losses.registry import HINGE, LOGISTIC, SQUARE, SQUARED_HINGE, get_loss
-from aucert.exact.problem.penalties import ElasticNet
-from aucert.exact.problem.problem import Problem, linear_problem
+from aucert.exact.losses.registry import SQUARE, get_loss
+from aucert.exact.problem.problem import Problem
 from aucert.exact.problem.risk import Mean, Weights
-from aucert.exact.problem.tail import Tail
 from aucert.exact.solvers.choose import METHODS, choose_solver
 from aucert.exact.solvers.closed_form import SquaredLossSolver
 from aucert.exact.solvers.cutting_plane import CuttingPlane
@@ -44,8 +32,6 @@ from aucert.exact.solvers.descent import Descent
 from aucert.exact.solvers.finish import ActivePairs
 from aucert.exact.solvers.proximal import Proximal, evaluated
 from aucert.exact.solvers.qp import QP
-from aucert.exact.spaces.blocks import StreamedRows
-from aucert.exact.spaces.gram import Gram
 from loops import each, refuses
 from own_parts import RoundedHinge
 from problems import awkward
@@ -62,7 +48,7 @@ SOLVERS: dict[str, tuple[Any, str]] = {
 
 
 def problem_of(loss: str, lam: float = 1e-4) -> Problem:
-    return linear_problem(X, Y, lam, loss)
+    return ac.linear_problem(X, Y, lam, loss)
 
 
 @each("name", SOLVERS)
@@ -75,8 +61,8 @@ def test_a_run_says_who_it_is_and_is_the_same_twice(name: str) -> None:
     assert found.method == name and found.n_iter == len(found.history) > 0 and found.seconds > 0
     assert np.array_equal(found.w, again.w) and np.array_equal(found.witness.c, again.witness.c)
     assert held == again.certificate and found.n_iter == again.n_iter
-    assert Certificate.of(problem, found.w, found.witness, solver.tol) == held
-    careful = Certificate.of(problem, found.w, found.witness)
+    assert ac.Certificate.of(problem, found.w, found.witness, solver.tol) == held
+    careful = ac.Certificate.of(problem, found.w, found.witness)
     assert careful.rounding <= held.rounding
     assert abs(careful.gap - held.gap) <= careful.rounding + held.rounding
     # What a callback sees only improves.
@@ -118,13 +104,13 @@ ROUTES: dict[str, Callable[..., Any]] = {
     "qp": partial(solve, X[:80], Y[:80], 1e-4, method="qp"),
     "lifted": partial(solve, X[:80], Y[:80], 1e-4, method="lifted"),
     "kernel": partial(solve, X, Y, 1e-4, kernel="rbf"),
-    "a map": partial(solve, StreamedRows(X), Y, 1e-4),
-    "a folder": lambda **asked: solve(PartitionedRows(PARTS), None, 1e-4, **asked),
-    "a path": partial(regularization_path, X, Y, LAMS),
-    "a path of a folder": partial(regularization_path, PartitionedRows(PARTS), None, LAMS),
+    "a map": partial(solve, ac.StreamedRows(X), Y, 1e-4),
+    "a folder": lambda **asked: solve(ac.PartitionedRows(PARTS), None, 1e-4, **asked),
+    "a path": partial(ac.regularization_path, X, Y, LAMS),
+    "a path of a folder": partial(ac.regularization_path, ac.PartitionedRows(PARTS), None, LAMS),
 }
-READ = [(Mean, "sums"), (Tail, "sums"), (PartitionedRows, "total")]
-READ += [(StreamedRows, name) for name in ("total", "scores", "pulled")]
+READ = [(Mean, "sums"), (ac.Tail, "sums"), (ac.PartitionedRows, "total")]
+READ += [(ac.StreamedRows, name) for name in ("total", "scores", "pulled")]
 
 
 @pytest.mark.filterwarnings("ignore:The weights zero are optimal")
@@ -153,7 +139,7 @@ def test_one_pass_and_a_certificate_are_what_comes_after_the_limit(name: str, mo
     for at in range(1, min(spent, 40), 4):
         spent = 0
         found = run(max_time=at + 0.5)
-        found = found if isinstance(found, Solution) else found.points[-1].solution
+        found = found if isinstance(found, ac.Solution) else found.points[-1].solution
         assert found.status in (Status.TIME_LIMIT, Status.CERTIFIED)
         # The sum that crosses the limit, at most two more, and four of a certificate, which goes
         # through each part of a mixture.
@@ -161,7 +147,7 @@ def test_one_pass_and_a_certificate_are_what_comes_after_the_limit(name: str, mo
 
 
 def lasso() -> Problem:
-    return replace(problem_of("hinge"), penalty=ElasticNet(1e-4, 1e-2))
+    return replace(problem_of("hinge"), penalty=ac.ElasticNet(1e-4, 1e-2))
 
 
 hinge, squared = partial(problem_of, "hinge"), partial(problem_of, "squared_hinge")
@@ -217,7 +203,7 @@ def test_large_features_at_a_small_lam_end_without_an_error() -> None:
     found = solve(apart, [0, 0, 1, 1], 1e90, tol=1e-17)
     assert found.status in (Status.CERTIFIED, Status.STALLED)
     rows, y = np.random.default_rng(0).normal(size=(30, 3)) * 1e6, np.arange(30) % 3 == 0
-    ended = CuttingPlane().solve(linear_problem(rows, y, 1e-2))  # no cuts without progress
+    ended = CuttingPlane().solve(ac.linear_problem(rows, y, 1e-2))  # no cuts without progress
     assert ended.status in (Status.CERTIFIED, Status.STALLED) and ended.n_iter < 500
 
 
@@ -229,7 +215,7 @@ def test_a_swallowed_interrupt_is_handed_on_without_a_signal(monkeypatch) -> Non
     heard: list[int] = []
     before = signal.signal(signal.SIGINT, lambda number, _: heard.append(number))
     try:
-        solution = QP("lifted", "OSQP").solve(linear_problem(X[:24], Y[:24], 1e-2))
+        solution = QP("lifted", "OSQP").solve(ac.linear_problem(X[:24], Y[:24], 1e-2))
     finally:
         signal.signal(signal.SIGINT, before)
     assert solution.status == Status.INTERRUPTED and heard == [signal.SIGINT]
@@ -267,9 +253,9 @@ def test_any_problem_and_any_scale_are_solved(asked: str, scale: float) -> None:
 
 
 def test_an_overflowing_point_is_infinite_and_never_the_best_and_a_callers_is_refused() -> None:
-    pairs = AllPairs().on(np.array([True, False, True]))
-    rows = Rows(np.array([[0.0], [1e3], [2e3]]))  # scores of +-1 leave the range of exp
-    steep, recorder = Problem(rows, Mean(pairs, get_loss("exponential")), Ridge(1.0)), Recorder()
+    pairs = ac.AllPairs().on(np.array([True, False, True]))
+    rows = ac.Rows(np.array([[0.0], [1e3], [2e3]]))  # scores of +-1 leave the range of exp
+    steep, recorder = Problem(rows, Mean(pairs, get_loss("exponential")), ac.Ridge(1.0)), Recorder()
     seen = evaluated(steep, recorder, np.ones(1), 0.0)
     assert (seen.primal, seen.dual) == (np.inf, -np.inf)
     assert recorder.best_w is None and recorder.best_witness is None
@@ -288,35 +274,35 @@ class Kinked(RoundedHinge):
 
 def test_the_method_that_suits_is_taken_and_the_others_refuse() -> None:
     rng = np.random.default_rng(0)
-    space, pairs = Rows(rng.normal(size=(30, 3))), AllPairs().on(np.arange(30) % 3 == 0)
+    space, pairs = ac.Rows(rng.normal(size=(30, 3))), ac.AllPairs().on(np.arange(30) % 3 == 0)
 
-    def problem(loss: Any, penalty: Any = Ridge(1.0), of: Any = space) -> Problem:  # noqa: B008
+    def problem(loss: Any, penalty: Any = ac.Ridge(1.0), of: Any = space) -> Problem:  # noqa: B008
         return Problem(of, Mean(pairs, loss), penalty)
 
     def solved(name: str, stated: Problem) -> Any:
         return lambda: choose_solver(stated, name, 1e-6, 5).solve(stated)
 
-    lasso = ElasticNet(1e-3, 1e-3)
-    for loss in (HINGE, SQUARED_HINGE, LOGISTIC, RoundedHinge(), SQUARE):
+    lasso = ac.ElasticNet(1e-3, 1e-3)
+    for loss in (ac.HINGE, ac.SQUARED_HINGE, ac.LOGISTIC, RoundedHinge(), SQUARE):
         names = "SquaredLossSolver" if loss is SQUARE else "Descent", "Proximal"
-        for penalty, name in zip((Ridge(1e-3), lasso), names, strict=True):
+        for penalty, name in zip((ac.Ridge(1e-3), lasso), names, strict=True):
             chosen = choose_solver(problem(loss, penalty), "auto", 1e-6, 5)
             assert type(chosen).__name__ == name
-    kernel = problem(HINGE, of=Gram(space.dense() @ space.dense().T))
-    streamed = problem(SQUARED_HINGE, of=StreamedRows(space.dense()))
+    kernel = problem(ac.HINGE, of=ac.Gram(space.dense() @ space.dense().T))
+    streamed = problem(ac.SQUARED_HINGE, of=ac.StreamedRows(space.dense()))
     structured = formulate(X, Y, Request.of(0.1, structure=2.0)).meant
     others = [name for name in METHODS if name != "proximal"]
     for refuse in (
-        *(solved(name, problem(of, lasso)) for name in others for of in (HINGE, SQUARE)),
+        *(solved(name, problem(of, lasso)) for name in others for of in (ac.HINGE, SQUARE)),
         *(solved(name, awkward("survival", 1.0, n=50)) for name in ("pair-newton", "qp")),
-        lambda: solve_problem(structured),
+        lambda: ac.solve_problem(structured),
         lambda: Descent().solve(problem(Kinked())),
         lambda: Descent().solve(streamed, w0=np.ones(2)),
         lambda: ActivePairs().solve(problem(SQUARE)),
         lambda: ActivePairs().solve(kernel),
-        lambda: SquaredLossSolver().solve(problem(SQUARED_HINGE)),
+        lambda: SquaredLossSolver().solve(problem(ac.SQUARED_HINGE)),
         *(lambda of=of: streamed.risk.minorant(Weights(np.ones(3), 8, *of))
           for of in ((2,), (0, cast(int, 0.5)))),
     ):  # fmt: skip
-        with pytest.raises(InputError):
+        with pytest.raises(ac.InputError):
             refuse()

@@ -10,12 +10,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+import aucert.exact as ac
 import naive
-from aucert.exact import solve
-from aucert.exact.certificate.certificate import Certificate, Minorant
-from aucert.exact.errors import InputError, TooLargeError
 from aucert.exact.formulation import formulation
-from aucert.exact.problem.problem import linear_problem
 from aucert.exact.spaces import factor, gram
 from aucert.exact.spaces.factor import GramFactor, factor_gram, factor_kernel, rows_of
 from aucert.exact.spaces.gram import Gram, blocked_product, chain_of, residual_norm, shortfall
@@ -28,7 +25,6 @@ from aucert.exact.spaces.kernels import (
     get_kernel,
     lengths_of,
 )
-from aucert.exact.spaces.rows import Rows
 from aucert.exact.structured import ClassScatter, Structured
 from aucert.exact.tools.rounding import LONG_UNIT, gamma
 from decimal_losses import DIGITS, decimal, true_kernel
@@ -162,7 +158,7 @@ def test_a_matrix_without_full_rank_is_accepted_at_any_scale(rank: int, scale: f
     assert Gram(features @ features.T).n == 120
     K = features[:40] @ features[:40].T - 1e-9 * scale**2 * np.eye(40)
     if rank < 40 and scale == 1.0:  # an eigenvalue below rounding is refused, and its cure works
-        with pytest.raises(InputError, match="negative eigenvalue") as caught:
+        with pytest.raises(ac.InputError, match="negative eigenvalue") as caught:
             Gram(K)
         advised = float(str(caught.value).split("add ")[1].split(" to")[0])
         assert Gram(K + advised * np.eye(40)).n == 40
@@ -174,9 +170,9 @@ def test_a_matrix_without_full_rank_is_accepted_at_any_scale(rank: int, scale: f
 def test_rounding_stays_small_at_small_lam() -> None:
     """Coefficients are of size 1 / lam there, and their sums cancel."""
     X, positive = np.random.default_rng(6).normal(size=(600, 2)), np.arange(600) % 3 == 0
-    problem = linear_problem(X, positive, 1e-6).over(Gram.of_kernel(Gaussian(1.0), X))
-    witness = Minorant.from_scores(problem, np.zeros(600), scale=1e-3)
-    found = Certificate.of(problem, witness.c / 1e-6, witness)
+    problem = ac.linear_problem(X, positive, 1e-6).over(Gram.of_kernel(Gaussian(1.0), X))
+    witness = ac.Minorant.from_scores(problem, np.zeros(600), scale=1e-3)
+    found = ac.Certificate.of(problem, witness.c / 1e-6, witness)
     assert np.abs(witness.c / 1e-6).sum() > 1000 and found.rounding < 1e-9 * found.primal
 
 
@@ -200,14 +196,14 @@ def test_products_of_tiles_are_those_of_the_matrix(n: int, tol: float, streamed:
 def test_what_does_not_fit_in_memory_or_time_is_no_matrix(monkeypatch, streamed: None) -> None:
     product = Gram.of_kernel(Gaussian(0.1), X, held=False).product(1e-9, lambda: True)
     assert not product(np.ones(90)).any()
-    found = solve(X, Y, 1e-2, kernel="rbf", gamma=0.1, method="cutting-plane", max_time=1e-6)
+    found = ac.solve(X, Y, 1e-2, kernel="rbf", gamma=0.1, method="cutting-plane", max_time=1e-6)
     assert found.certificate.gap >= 0 and found.certificate.primal <= 1.0 + 1e-12
     assert gram.free_memory() > 0
     monkeypatch.setattr(gram, "free_memory", lambda: 4 * 0.5 * 90 * 106 / gram.SPARE + 8.0)
     assert gram.format_for(90, 1e-9) is np.float32  # double precision does not fit
     monkeypatch.setattr(gram, "free_memory", lambda: 10_000.0)
     said, asked = r"kernel matrix of 90 rows .* take landmarks", {"kernel": "rbf", "gamma": 0.1}
-    refuses(said, solve, X, Y, 1e-2, **asked, error=TooLargeError)
+    refuses(said, ac.solve, X, Y, 1e-2, **asked, error=ac.TooLargeError)
 
 
 @pytest.mark.long_digits
@@ -276,13 +272,13 @@ def test_the_rank_can_be_bounded_and_many_columns_fit(monkeypatch) -> None:
 
 def test_sparse_rows_stay_where_dense_ones_would_be_many_more_numbers(monkeypatch) -> None:
     given: Any = {"format": "csr", "random_state": 1}
-    sparse, fuller = (Rows(sp.random(600, 2000, density, **given)) for density in (2e-3, 0.1))
+    sparse, fuller = (ac.Rows(sp.random(600, 2000, density, **given)) for density in (2e-3, 0.1))
     assert rows_of(sparse)[0] is sparse
     assert rows_of(sparse, few=True)[0].dim <= 600 and rows_of(fuller)[0].dim <= 600
     scatter = ClassScatter(np.arange(15) < 5, np.full(5, 0.2), np.full(10, 0.1))
-    refuses("Structured has neither", rows_of, Structured(Rows(X[:15]), scatter, 1.0))
+    refuses("Structured has neither", rows_of, Structured(ac.Rows(X[:15]), scatter, 1.0))
     monkeypatch.setattr(factor, "SQUARE_LIMIT", 11)
-    refuses("600 sparse rows of 2000 features", rows_of, sparse, error=TooLargeError, few=True)
+    refuses("600 sparse rows of 2000 features", rows_of, sparse, error=ac.TooLargeError, few=True)
 
 
 SHAPES = ((1, 1.0), (3, 1e-3), (3, 1e6), (65, 1.0), (65, 1e-3), (200, 1.0), (200, 1e6))
@@ -353,5 +349,5 @@ def test_a_gamma_near_the_largest_float_has_a_bound(kernel: type, gamma: float) 
     np.testing.assert_array_equal(kernel(gamma)(X, X), np.eye(4))
     assert 0 < kernel(gamma).noise(X) <= 1
     name = "rbf" if kernel is Gaussian else "laplacian"
-    found = solve(X, [0, 1, 1, 0], 0.01, kernel=name, gamma=gamma).certificate
+    found = ac.solve(X, [0, 1, 1, 0], 0.01, kernel=name, gamma=gamma).certificate
     assert found.dual <= 0.005 <= found.primal

@@ -11,18 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import aucert.exact as ac
 import naive
 from aucert.exact import AllPairs
-from aucert.exact.losses.registry import (
-    EXPONENTIAL,
-    HINGE,
-    LOSSES,
-    SQUARED_HINGE,
-    Logistic,
-    SmoothHinge,
-)
-from aucert.exact.pairs.all_pairs import PairList, enumerated
-from aucert.exact.pairs.kinds import survival_pairs
+from aucert.exact.losses.registry import LOSSES, Logistic
+from aucert.exact.pairs.all_pairs import enumerated
 from aucert.exact.spaces.blocks import added_up
 from aucert.exact.sums import convolved, tree
 from aucert.exact.sums.binned import Extent, Gathered, closed_hinge, hinge_ruler
@@ -35,7 +28,7 @@ from loops import each, refuses, seeds
 from ordered_naive import naive_counts
 from problems import SCORED, scored
 
-SMOOTH = [Logistic(), SmoothHinge(), SmoothHinge(0.1), SmoothHinge(20.0)]
+SMOOTH = [Logistic(), ac.SmoothHinge(), ac.SmoothHinge(0.1), ac.SmoothHinge(20.0)]
 FORMS = ("auto", "binned")
 WIDTHS = (0.0, 1e-6, 0.3, 5.0)
 
@@ -64,13 +57,13 @@ def test_a_value_and_its_minorant(form: Any, kind: str, width: float, seed: int,
     scores, positive, weight = scored(kind, seed)
     pairs = AllPairs(weight, form=form, bins=1 << 10).on(positive)
     every = of_pairs(positive, weight)
-    for loss in LOSSES.values() if form == "auto" else (HINGE, *SMOOTH):
+    for loss in LOSSES.values() if form == "auto" else (ac.HINGE, *SMOOTH):
         found = pairs.sums(scores, loss, width)
         check(found, scores, every, loss, width, 1 << 10 if form == "binned" else 0)
     m = min(int(seed + 5), positive.sum() * (~positive).sum())
     rng = np.random.default_rng(seed)
     i, j = rng.choice(np.flatnonzero(positive), m), rng.choice(np.flatnonzero(~positive), m)
-    listed = PairList(i, j, rng.uniform(0.1, 2, m)).on(positive)
+    listed = ac.PairList(i, j, rng.uniform(0.1, 2, m)).on(positive)
     every = naive.weighted_pairs(positive.tolist(), listed)
     for loss in LOSSES.values() if form == "auto" else SMOOTH:
         check(listed.sums(scores, loss, width), scores, every, loss, width, 0)
@@ -103,7 +96,7 @@ def check(found: Any, scores: np.ndarray, pairs: Pairs, loss: Any, width: float,
         at = mean(other)
         assert at >= below - Fraction(1e-15) * size
         if k == 0:  # what smoothing and the grid cost
-            apart = 4 * excess if bent else 2 * coarse + Fraction(width * (loss == HINGE))
+            apart = 4 * excess if bent else 2 * coarse + Fraction(width * (loss == ac.HINGE))
             assert at - below <= apart + 2 * Fraction(paid) + 2 * slip + Fraction(1e-13) * size**2
 
 
@@ -156,13 +149,13 @@ def test_many_rows_agree_with_a_histogram_of_pairs() -> None:
     scores, positive = rng.integers(-40, 41, n) / 8, rng.uniform(size=n) < 0.2
     plus, minus = (np.bincount((8 * scores[y] + 40).astype(int)) for y in (positive, ~positive))
     z = np.maximum(0, 1 - grid[:, None] + grid[None, :])
-    for loss, values in ((HINGE, z), (SQUARED_HINGE, z**2)):
+    for loss, values in ((ac.HINGE, z), (ac.SQUARED_HINGE, z**2)):
         true = plus @ values @ minus / plus.sum() / minus.sum()
         assert AllPairs().on(positive).sums(scores, loss).value == pytest.approx(true, rel=1e-12)
     moved = scores + 1e-3 * rng.normal(size=n)
     for width in (0.0, 0.05):
         both = AllPairs().on(positive), AllPairs(np.ones(n)).on(positive)
-        one, two = (pairs.sums(moved, HINGE, width) for pairs in both)
+        one, two = (pairs.sums(moved, ac.HINGE, width) for pairs in both)
         assert abs(one.value - two.value) <= one.value_rounding + two.value_rounding
         assert float(np.abs(one.c - two.c).sum()) <= one.rounding + two.rounding
 
@@ -175,7 +168,7 @@ def test_losses_too_small_for_the_grid_are_in_the_rounding() -> None:
     scores = np.array([1.0, 0.0, 2.0**-45, -3.0])
     order: Any = SortedRows.of(scores, positive, 2.0**20)
     assert order.k < 45 and not order.holds(scores) and order.sums(scores, 0.0) is None
-    found = AllPairs().on(positive).sums(scores, HINGE)
+    found = AllPairs().on(positive).sums(scores, ac.HINGE)
     assert abs(found.value - 2.0**-45 / 3) <= found.value_rounding
     for far in (1e13, 1e300):
         assert counted_hinge(np.array([0.0, far, -far]), positive[:3], 0.1) is None
@@ -190,7 +183,7 @@ def test_scores_far_from_zero_never_give_too_small_a_value(offset: float, power:
     for spread in (1.0, 30.0):
         near, far = offset + spread * rng.normal(size=12), -offset + rng.normal(size=4)
         scores = np.append(near, far)
-        found = AllPairs(form="binned", bins=1 << power).on(positive).sums(scores, HINGE)
+        found = AllPairs(form="binned", bins=1 << power).on(positive).sums(scores, ac.HINGE)
         true = naive.sums(naive.exact(scores), of_pairs(positive, None), "hinge").value
         assert Fraction(found.value) + Fraction(found.value_rounding) >= true
         assert abs(found.c.sum()) <= found.rounding + 1e-15
@@ -200,7 +193,7 @@ def test_the_grid_coarsens_until_it_is_refused() -> None:
     ends, far = np.array([-1.0, 1.0, -1.0, 1.0]), 2.0**53 + 2 * np.arange(5)
     assert hinge_ruler(1e6 * ends, 1 << 20).bins < 1 << 20
     refuses("no grid of bins", hinge_ruler, 1e300 * ends, 1)
-    refuses("no grid of bins", AllPairs(form="binned").on(np.arange(5) == 2).sums, far, HINGE)
+    refuses("no grid of bins", AllPairs(form="binned").on(np.arange(5) == 2).sums, far, ac.HINGE)
     refuses("power of two", hinge_ruler, np.array([0.0, 1, 0, 1]), 12)
     refuses("a score is nan", Extent().add, np.array([0.0, np.nan]), np.array([True, False]))
 
@@ -294,7 +287,7 @@ def test_every_error_is_paid(monkeypatch: pytest.MonkeyPatch) -> None:
     given = ((binned(NINE[0], r), np.linspace(-1, 1, 9)) for r in (weight, np.ceil(weight)))
     fractions, whole = (convolved.convolved(*of, Logistic(), 0.0).rounding for of in given)
     assert fractions > whole + 8 * UNIT
-    for loss in (Logistic(), SmoothHinge(0.3)):
+    for loss in (Logistic(), ac.SmoothHinge(0.3)):
         place = np.floor(64 * (NINE[1] - NINE[1].min())).astype(int)
         counts = (np.bincount(place[y], minlength=400) + 0.0 for y in (NINE[0], ~NINE[0]))
         bins, sums = class_bins(counts, 64.0, loss)
@@ -325,7 +318,7 @@ def test_bounds_of_the_exponential_loss_have_all_their_terms(seed: int) -> None:
     rng, n = np.random.default_rng([5, seed]), 12
     s = rng.normal(size=n) * 10.0 ** rng.integers(-1, 3)
     y, r = np.arange(n) % 3 == 0, rng.integers(0, 3, n) + (np.arange(n) < 2)
-    found = AllPairs(r).on(y).sums(s, EXPONENTIAL)
+    found = AllPairs(r).on(y).sums(s, ac.EXPONENTIAL)
     values, pairs = naive.exact(s), of_pairs(y, r)
     alpha = [loss_of("exponential", values[i] - values[j]) for i, j, _ in pairs]
     value = sum(k * a for (*_, k), a in zip(pairs, alpha, strict=True))
@@ -408,10 +401,10 @@ def test_pairs_at_their_margin_are_ties_and_not_active(form, half: int, groups: 
 def test_the_binned_form_brackets_every_pair(seed: int) -> None:
     rng, n, width = np.random.default_rng(seed), 600, 0.4
     time, event = np.round(rng.exponential(size=n), 2), rng.random(n) < 0.5
-    pairs, scores = survival_pairs(time, event), rng.normal(size=n) * 0.05 + 0.3 * time
+    pairs, scores = ac.survival_pairs(time, event), rng.normal(size=n) * 0.05 + 0.3 * time
     key = np.asarray(pairs.key)
     above = (key[:, None] > key[None, :]) & event[:, None]
-    stated, fine = (p.sums(scores, HINGE, width) for p in (pairs.by("binned"), pairs))
+    stated, fine = (p.sums(scores, ac.HINGE, width) for p in (pairs.by("binned"), pairs))
     z = 1 - (scores[:, None] - scores[None, :])
     value = float(np.maximum(z, 0)[above].mean())
     assert stated.value - 1e-15 <= value <= stated.value + stated.value_rounding

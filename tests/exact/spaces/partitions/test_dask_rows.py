@@ -9,15 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from aucert.exact.api.certify import certify
-from aucert.exact.api.cross_validation import cross_validated_path
-from aucert.exact.api.path import regularization_path
+import aucert.exact as ac
 from aucert.exact.api.solve import solve
-from aucert.exact.errors import CertificateError
-from aucert.exact.estimators.roc_svm import ROCSVM, ROCSVMCV
 from aucert.exact.formulation.request import rows_of_dask
-from aucert.exact.spaces.groups import GroupedRows
-from aucert.exact.spaces.partitions import PartitionedRows
 from cutting import cut, cut_groups, meet, short_rows
 from loops import each, refuses
 
@@ -44,7 +38,7 @@ ABC = ["a", "b", "c"]
 
 def test_arrays_give_what_the_same_cuts_give_in_this_process() -> None:
     found = solve(da.from_array(X, chunks=(700, 2)), da.from_array(Y, chunks=450), 0.1, tol=1e-4)
-    here = solve(PartitionedRows(cut(X, Y, None, [700, 1400, 2100, 2800])), None, 0.1, tol=1e-4)
+    here = solve(ac.PartitionedRows(cut(X, Y, None, [700, 1400, 2100, 2800])), None, 0.1, tol=1e-4)
     np.testing.assert_allclose(found.w, here.w, rtol=1e-9)
     assert found.certificate.primal == pytest.approx(here.certificate.primal, rel=1e-9)
     assert found.status == "certified"
@@ -56,8 +50,8 @@ def test_dataframes_and_their_names(kept: bool, monkeypatch: pytest.MonkeyPatch)
     if not kept:
         monkeypatch.setattr("aucert.exact.spaces.dask_rows.DaskEngine.kept_numbers", 0)
     table = dd.from_pandas(TABLE, npartitions=4)
-    model = ROCSVM(0.1, tol=1e-4).fit(table[ABC], table["y"])
-    held = ROCSVM(0.1, tol=1e-6).fit(TABLE[ABC], TABLE["y"])
+    model = ac.ROCSVM(0.1, tol=1e-4).fit(table[ABC], table["y"])
+    held = ac.ROCSVM(0.1, tol=1e-6).fit(TABLE[ABC], TABLE["y"])
     assert list(model.feature_names_in_) == ABC and list(model.classes_) == ["n", "p"]
     np.testing.assert_allclose(model.coef_, held.coef_, atol=0.02)
     np.testing.assert_allclose(model.intercept_, held.intercept_, atol=0.02)
@@ -69,11 +63,11 @@ def test_dataframes_and_their_names(kept: bool, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_model_of_partitions_with_labels_of_their_own() -> None:
-    rows = PartitionedRows(cut(X, Y, None, [100]))
-    model = ROCSVM(0.1, tol=1e-4).fit(rows, None)
+    rows = ac.PartitionedRows(cut(X, Y, None, [100]))
+    model = ac.ROCSVM(0.1, tol=1e-4).fit(rows, None)
     assert list(model.classes_) == [False, True]
     assert (model.predict(X) == Y).mean() > 0.65
-    for other in (ROCSVM(0.1, kernel="rbf"), ROCSVM(0.1, pairs="nearest:3")):
+    for other in (ac.ROCSVM(0.1, kernel="rbf"), ac.ROCSVM(0.1, pairs="nearest:3")):
         refuses("rows in partitions", other.fit, rows, None)
 
 
@@ -123,7 +117,7 @@ def refused() -> dict[str, tuple[Any, Any, dict[str, Any]]]:
 def test_what_cannot_be_used_is_said() -> None:
     for message, (rows, labels, words) in refused().items():
         refuses(message, solve, rows, labels, 0.1, **words)
-    refuses("with weights", certify, rows, labels, 0.1, scores=np.zeros(3000))
+    refuses("with weights", ac.certify, rows, labels, 0.1, scores=np.zeros(3000))
 
 
 def in_dask() -> Any:
@@ -168,7 +162,7 @@ def test_a_partition_that_answers_twice_is_noticed() -> None:
         ([[1, 2], [3, 4]], "partition 0 has not answered"),
     ):
         rows.engine._stretches = lambda places=places: [(some, None) for some in places]
-        refuses(match, rows.drawn, 0.1, 0.1, error=CertificateError)
+        refuses(match, rows.drawn, 0.1, 0.1, error=ac.CertificateError)
 
 
 def ranked() -> Any:
@@ -190,28 +184,28 @@ def test_what_is_asked_of_dask_is_what_it_is_in_memory(queries: bool) -> None:
     found, held = (solve(X, y, 1e-2, tol=1e-6, **more) for X, y, more in asked)
     assert found.status == held.status == "certified"
     meet(found, held)
-    audits: Any = (certify(X, y, 1e-2, w=held.w, tol=1e-4, **more) for X, y, more in asked)
+    audits: Any = (ac.certify(X, y, 1e-2, w=held.w, tol=1e-4, **more) for X, y, more in asked)
     audit, stated = audits
     assert audit.n_pairs == stated.n_pairs and audit.dual <= stated.primal
     assert stated.primal <= audit.primal * (1 + 1e-9) <= stated.primal * (1 + 1e-4)
     heard: list[Any] = []
     how: Any = {"tol": 1e-4, "callback": heard.append}
-    path, same = (regularization_path(X, y, [0.3, 0.1], **how, **more) for X, y, more in asked)
+    path, same = (ac.regularization_path(X, y, [0.3, 0.1], **how, **more) for X, y, more in asked)
     assert [point.lam for point in heard] == 2 * [0.3, 0.1] and path.complete
     for one, other in zip(path.points, same.points, strict=True):
         meet(one, other)
-    models: Any = [ROCSVM(1e-2, tol=1e-6).fit(X, y, **more).coef_ for X, y, more in asked]
+    models: Any = [ac.ROCSVM(1e-2, tol=1e-6).fit(X, y, **more).coef_ for X, y, more in asked]
     np.testing.assert_allclose(*models, atol=5e-3)
     X, y, more = asked[0]
-    chosen = ROCSVMCV([0.3, 0.1], cv=2, tol=1e-3, cv_tol=1e-3, random_state=0).fit(X, y, **more)
+    chosen = ac.ROCSVMCV([0.3, 0.1], cv=2, tol=1e-3, cv_tol=1e-3, random_state=0).fit(X, y, **more)
     assert chosen.lam_ in (0.3, 0.1) and list(chosen.classes_) == [False, True]
-    folds = cross_validated_path(X, y, [1e-1], cv=2, seed=7, **more)
+    folds = ac.cross_validated_path(X, y, [1e-1], cv=2, seed=7, **more)
     ends = [int(np.flatnonzero(np.diff(whole["q"]))[3]) + 1]
     X, y = whole[["a", "b"]].to_numpy(), whole["better"].to_numpy()
-    here: Any = PartitionedRows(cut(X, y, None, ends))
+    here: Any = ac.PartitionedRows(cut(X, y, None, ends))
     if queries:
-        here = GroupedRows(cut_groups(X, whole["q"].to_numpy(), y * 1.0, None, ends))
-    again = cross_validated_path(here, None, [1e-1], cv=2, seed=7)
+        here = ac.GroupedRows(cut_groups(X, whole["q"].to_numpy(), y * 1.0, None, ends))
+    again = ac.cross_validated_path(here, None, [1e-1], cv=2, seed=7)
     np.testing.assert_allclose(folds.fold_auc, again.fold_auc, atol=1e-3)
 
 
