@@ -1,7 +1,5 @@
 """The truncated Newton method: its sums, its steps, what is printed, and the machines on it."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -16,7 +14,7 @@ from aucert.approx.landmarks import LANDMARKS
 from aucert.approx.newton.nbauc import NBAUC, random_part
 from aucert.approx.newton.newton_equation import NewtonPoint, curvature, direction, hessian
 from aucert.approx.nystrom import Nystrom
-from aucert.exact import HINGE, SQUARED_HINGE, Gram, InputError, Mean, Rows, Status, Step, solve
+from aucert.exact import SQUARED_HINGE, InputError, Rows, Status, Step, solve
 from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.solvers.descent import Descent
 from aucert.validation.data.datasets import load
@@ -90,16 +88,6 @@ def test_the_gradient_is_brought_down_to_what_is_asked() -> None:
         sums = problem.sums(problem.space.scores(w).astype(np.longdouble))
         gradient = problem.lam * w - problem.space.pull(sums.c)
         assert np.linalg.norm(gradient) <= 1.01 * asked
-
-
-def test_other_losses_and_spaces_are_refused() -> None:
-    problem = linear_problem(np.eye(4)[:, :2], [0, 1, 0, 1], 1.0, SQUARED_HINGE)
-    with pytest.raises(InputError, match="squared hinge, not hinge"):
-        TruncatedNewton().solve(replace(problem, risk=Mean(problem.pairs, HINGE)))
-    with pytest.raises(InputError, match="needs rows"):
-        TruncatedNewton().solve(problem.over(Gram(np.eye(4))))
-    with pytest.raises(InputError, match="2 coordinates"):
-        TruncatedNewton().solve(problem, np.zeros(3))
 
 
 RNG = np.random.default_rng(0)

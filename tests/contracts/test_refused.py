@@ -147,6 +147,7 @@ ROWS, POSITIVE = ROWS_RNG.normal(size=(20, 4)), np.arange(20) % 3 == 0
 ALL, TWO = AllPairs().on(POSITIVE), Fraction(2)
 SQUARED, HINGED = Mean(ALL, SQUARE), Mean(ALL, HINGE)
 LINEAR, SOLUTION = linear_problem(EYE, LABELS, 1.0), exact.solve(EYE, LABELS, 1.0)
+CURVED = linear_problem(EYE, LABELS, 1.0, SQUARED_HINGE)
 STRUCTURED = formulate(EYE, LABELS, Request.of(1.0, structure=2.0))
 MANY = linear_problem(np.zeros((300, 2)), np.arange(300) % 2, 1.0)
 TINY: Any = np.zeros((2, 2))
@@ -260,6 +261,9 @@ PENALTIES: list[tuple[str, Call]] = [
 ]
 OTHERS: list[tuple[str, Call]] = [
     ("square loss", lambda: SquaredLossSolver().solve(LINEAR)),
+    ("squared hinge, not hinge", lambda: approx.TruncatedNewton().solve(LINEAR)),
+    ("needs rows", lambda: approx.TruncatedNewton().solve(CURVED.over(exact.Gram(EYE)))),
+    ("4 coordinates", lambda: approx.TruncatedNewton().solve(CURVED, np.zeros(3))),
     (rf"22500 pairs .* {LIMITS['teaching']} .*cutting-plane", lambda: QP("teaching").solve(MANY)),
     (".", lambda: QP(backend="GUROBI")),  # type: ignore[arg-type]
     ("for the hinge", lambda: QP().solve(linear_problem(ROWS, POSITIVE, 1.0, "square"))),

@@ -410,6 +410,7 @@ def refusals() -> list[tuple[Any, dict[str, Any], list[tuple[dict[str, Any], str
         ({"B": 0}, "whole number"),
     ]
     bound = {"approximation": a, "lam": 0.1, "B": 10}
+    start = {"delta": np.ones(3), "w_star": np.eye(3)[0], "w0": np.zeros(3)}
     return [
         (printed.theorem4, bound, [
             *common, ({"B": None}, "give B"), ({"C": "3/lam"}, "C must be one of"),
@@ -438,23 +439,31 @@ def refusals() -> list[tuple[Any, dict[str, Any], list[tuple[dict[str, Any], str
             ({"K_tilde": K + np.eye(14)}, "from below"), ({"K_tilde": np.eye(3)}, "rows"),
             ({"K_tilde": 0 * K}, "zero"), ({"positive": a.positive[:5]}, "boolean"),
         ]),
+        (sht.restricted_constants_exact, {"M_blocks": np.eye(3)[None], "s": 2}, [
+            *(({"s": s}, "s must be") for s in (0, -1, 1.5)),
+            ({"M_blocks": np.eye(3)}, r"shape \(m, d, d\)"),
+            ({"M_blocks": np.triu(np.ones((1, 3, 3)))}, "symmetric"),
+        ]),
+        (sht.sht_theorem1, {"M_blocks": np.eye(3)[None], "k": 1, "n_iter": 3, **start}, [
+            ({"M_blocks": np.eye(3)}, r"shape \(m, d, d\)"), ({"nu": "other"}, "nu must be one of"),
+            ({"M_blocks": np.zeros((1, 3, 3))}, "no curvature"), ({"n_iter": -1}, "n_iter"),
+            *(({name: np.ones(3)}, "k = 1 must be at least") for name in ("w_star", "w0")),
+            ({"k": 0}, "k must be a whole number"), ({"delta": np.ones(4)}, "3 finite"),
+            ({"constants": sht.RestrictedConstants(2, 1.0, 1.0)}, "s = 2k \\+ k\\* = 3 is needed"),
+        ]),
+        (sht.sht_theorem2, {"n": 100, "d": 10, "s": 2, "r": 0.5, "b": 10}, [
+            ({name: value}, f"{name} must be")
+            for name, value in (("r", 0.6), ("r", 1), ("lam", 0.0), ("d", 1), ("form", "a"))
+        ]),
+        (sht.least_curvature, {"sizes": (10, 10), "d": 3}, [({"s": 4}, "s must lie")]),
     ]  # fmt: skip
 
 
 LOG = math.log(1000)
 
 
-def blocks_of(m: int = 4, n: int = 4000, d: int = 8, r: float = 0.5) -> list[RowAverage]:
-    rng = np.random.default_rng(0)
-    y = rng.permutation(np.arange(n) < r * n).astype(int)
-    X = rng.normal(size=(n, d))
-    X[:, 0] += y
-    solver = StochasticHardThresholding(k=3, n_blocks=m)
-    return solver.blocks(sparse_problem(X, y), np.random.default_rng(1))
-
-
-def drawn_blocks(seed: int, m: int = 3, n: int = 60, d: int = 7) -> list[RowAverage]:
-    X, y = with_signal(seed, n=n, d=d)
+def drawn_blocks(seed: int, m: int = 4, **rows: Any) -> list[RowAverage]:
+    X, y = with_signal(seed, **rows)
     solver = StochasticHardThresholding(k=2, n_blocks=m)
     return solver.blocks(sparse_problem(X, y), np.random.default_rng(seed))
 
@@ -470,7 +479,7 @@ def best_single(blocks: list[RowAverage]) -> tuple[np.ndarray, np.ndarray, np.nd
 @each("seed", seeds(12))
 @each("m", [1, 3, 6])
 def test_constants_are_those_of_all_supports_and_below_the_bound(seed: int, m: int) -> None:
-    M = sht.block_matrices(drawn_blocks(seed, m))
+    M = sht.block_matrices(drawn_blocks(seed, m, d=7))
     for s in (1, 3, 7, 20):
         every = [np.ix_(S, S) for S in itertools.combinations(range(7), min(s, 7))]
         least = min(np.linalg.eigvalsh(M.mean(axis=0)[S])[0] for S in every)
@@ -519,7 +528,7 @@ def test_the_least_k_in_both_readings(rho: float, lemma2: float, printed: float)
 
 @each("nu", ["printed", "lemma2"])
 def test_the_terms_are_those_of_the_formula(nu: str) -> None:
-    blocks = blocks_of()
+    blocks = drawn_blocks(0, n=4000, r=0.5, mu=(1.0, 0.0, 0.0))
     M, delta, target = best_single(blocks)
     bound = sht.sht_theorem1(M, delta, target, np.zeros(8), 3, 7, nu=nu)
     constants = sht.restricted_constants_exact(M, 7)
@@ -539,7 +548,7 @@ def test_the_terms_are_those_of_the_formula(nu: str) -> None:
 
 
 def test_where_kappa_is_one_or_more_the_bound_is_infinite() -> None:
-    M, delta, target = best_single(blocks_of(n=60, r=0.2))
+    M, delta, target = best_single(drawn_blocks(0, r=0.2, mu=(1.0, 0.0, 0.0)))
     bound = sht.sht_theorem1(M, delta, target, np.zeros(8), 3, 5)
     assert bound.quantities["kappa"] >= 1 and bound.notes[0].endswith("does not hold")
     assert bound.total == np.inf and bound.vacuous
@@ -580,30 +589,8 @@ def test_eqs_12_and_13_by_hand() -> None:
     assert 0 < sht.least_curvature((900, 2100), 8, 8) < 2 * np.linalg.eigvalsh(M)[0]
 
 
-ROUND = {"delta": np.ones(3), "w_star": np.eye(3)[0], "w0": np.zeros(3)}
-REFUSALS: list[tuple[Any, dict[str, Any], list[tuple[dict[str, Any], str]]]] = [
-    (sht.restricted_constants_exact, {"M_blocks": np.eye(3)[None], "s": 2}, [
-        *(({"s": s}, "s must be") for s in (0, -1, 1.5)),
-        ({"M_blocks": np.eye(3)}, r"shape \(m, d, d\)"),
-        ({"M_blocks": np.triu(np.ones((1, 3, 3)))}, "symmetric"),
-    ]),
-    (sht.sht_theorem1, {"M_blocks": np.eye(3)[None], "k": 1, "n_iter": 3, **ROUND}, [
-        ({"M_blocks": np.eye(3)}, r"shape \(m, d, d\)"), ({"nu": "other"}, "nu must be one of"),
-        ({"M_blocks": np.zeros((1, 3, 3))}, "no curvature"), ({"delta": np.ones(4)}, "3 finite"),
-        *(({name: np.ones(3)}, "k = 1 must be at least") for name in ("w_star", "w0")),
-        ({"k": 0}, "k must be a whole number"), ({"n_iter": -1}, "n_iter"),
-        ({"constants": sht.RestrictedConstants(2, 1.0, 1.0)}, "s = 2k \\+ k\\* = 3 is needed"),
-    ]),
-    (sht.sht_theorem2, {"n": 100, "d": 10, "s": 2, "r": 0.5, "b": 10}, [
-        ({name: value}, f"{name} must be")
-        for name, value in (("r", 0.6), ("r", 1), ("lam", 0.0), ("d", 1), ("form", "a"))
-    ]),
-    (sht.least_curvature, {"sizes": (10, 10), "d": 3}, [({"s": 4}, "s must lie")]),
-]  # fmt: skip
-
-
 def test_bad_arguments_are_refused() -> None:
-    for call, good, cases in [*refusals(), *REFUSALS]:
+    for call, good, cases in refusals():
         for change, match in cases:
             with pytest.raises(InputError, match=match):
                 call(**(good | change))

@@ -27,7 +27,7 @@ from loops import each, first_fast
 
 
 def exact(X, y, lam, *, sample_weight=None):
-    return solve(X, y, lam, tol=1e-6, sample_weight=sample_weight).w
+    return solve(X, y, lam, sample_weight=sample_weight).w
 
 
 def descent(X, y, lam, max_iter=15_000):
@@ -341,8 +341,7 @@ BAD_NAMES = {
 }
 
 
-@pytest.fixture
-def modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def test_a_name_that_is_wrong_is_refused_with_what_may_be_meant(tmp_path, monkeypatch) -> None:
     """Modules that are right and wrong; the path and the modules of Python are put back."""
     (tmp_path / "mine.py").write_text(IN_A_MODULE)
     (tmp_path / "needs.py").write_text("import nosuchlib\n")
@@ -356,10 +355,6 @@ def modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(sys, "path", list(sys.path))
     for name in ("mine", "there", "beside"):
         monkeypatch.delitem(sys.modules, name, raising=False)
-    return tmp_path
-
-
-def test_a_name_that_is_wrong_is_refused_with_what_may_be_meant(modules) -> None:
     for name, words in BAD_NAMES.items():
         with pytest.raises(InputError, match=words):
             load_function(name)
@@ -413,10 +408,6 @@ def called(X, y, lam, callback):
         callback(steps(X, y, lam, 2**t))
 
 
-def best(X, y, lam):
-    return solve(X, y, lam).w
-
-
 def sleeps(X, y, lam):
     time.sleep(30 if len(y) > 40 else 0)
     return np.zeros(3)
@@ -426,49 +417,42 @@ def wrong(X, y, lam):
     return np.zeros(2)
 
 
-def raises(X, y, lam):
-    raise ValueError("not today")
-
-
 def never_finite(X, y, lam, callback):
     callback(np.full(3, np.nan))
     return np.zeros(3)
 
 
-@pytest.fixture(scope="module")
-def found() -> GapCurves:
-    fits = {f.__name__: f for f in (steps, called, best, sleeps, wrong, raises, never_finite)}
-    return gap_curves(fits, X, Y, LAM, max_time=0.5, ours=False)
-
-
-def curve(found: GapCurves, name: str):
-    return next(c for c in found.curves if c.name == name)
+def curves_of(*fits: Any, max_time: float) -> tuple[GapCurves, dict[str, Any]]:
+    found = gap_curves({f.__name__: f for f in fits}, X, Y, LAM, max_time=max_time, ours=False)
+    return found, {curve.name: curve for curve in found.curves}
 
 
 @pytest.mark.slow
-def test_each_way_gives_proved_points_and_what_goes_wrong_costs_nobody_else(found) -> None:
-    (gap,) = curve(found, "best").gap
+def test_each_way_gives_proved_points_and_what_goes_wrong_costs_nobody_else() -> None:
+    fits = (steps, called, exact, sleeps, wrong, raising, never_finite)
+    found, curves = curves_of(*fits, max_time=0.5)
+    (gap,) = curves["exact"].gap
     assert 0 <= gap <= 1e-8
     first = certify(X, Y, LAM, w=steps(X, Y, LAM, 1))
-    assert curve(found, "steps").gap[0] == pytest.approx(first.gap, rel=1e-6)
-    assert curve(found, "steps").gap[0] >= (first.gap or 0.0) - first.rounding
-    for name, way in (("steps", "max_iter"), ("called", "callback"), ("best", "once")):
-        assert curve(found, name).way == way
+    assert curves["steps"].gap[0] == pytest.approx(first.gap, rel=1e-6)
+    assert curves["steps"].gap[0] >= (first.gap or 0.0) - first.rounding
+    for name, way in (("steps", "max_iter"), ("called", "callback"), ("exact", "once")):
+        assert curves[name].way == way
         if way != "once":
-            assert len(curve(found, name).gap) > 3
-            assert min(curve(found, name).relative_gap) < curve(found, name).relative_gap[0]
-    assert list(curve(found, "called").seconds) == sorted(curve(found, "called").seconds)
+            assert len(curves[name].gap) > 3
+            assert min(curves[name].relative_gap) < curves[name].relative_gap[0]
+    assert list(curves["called"].seconds) == sorted(curves["called"].seconds)
     for name, ended in (
         ("called", "out of time"),
         ("sleeps", "--max-time"),
         ("wrong", "shape (2,) returned"),
-        ("raises", "not today"),
+        ("raising", "bad lam"),
         ("never_finite", "no finite weights"),
     ):
-        assert ended in curve(found, name).ended
-    assert curve(found, "sleeps").gap == ()
-    (line,) = [row for row in found.table.splitlines() if row.split()[0] == "best"]
-    objective = certify(X, Y, LAM, w=best(X, Y, LAM)).primal
+        assert ended in curves[name].ended
+    assert curves["sleeps"].gap == ()
+    (line,) = [row for row in found.table.splitlines() if row.split()[0] == "exact"]
+    objective = certify(X, Y, LAM, w=exact(X, Y, LAM)).primal
     assert float(line.split()[2]) == pytest.approx(objective, rel=1e-5)
 
 
@@ -488,25 +472,20 @@ def waits(X, y, lam, max_iter=1):
 @pytest.mark.slow
 @pytest.mark.alone
 def test_points_come_until_the_time_is_up_by_the_fits_own_clock() -> None:
-    fits = {"waits": waits, "idle": idle, "in_c": in_c}
-    found = gap_curves(fits, X, Y, LAM, max_time=1.0, ours=False)
-    seconds = np.array(curve(found, "waits").seconds)
+    _, curves = curves_of(waits, idle, in_c, max_time=1.0)
+    seconds = np.array(curves["waits"].seconds)
     own = 5e-4 * 2.0 ** np.arange(seconds.size)
-    assert curve(found, "waits").ended == "out of time" and seconds.size > 8
+    assert curves["waits"].ended == "out of time" and seconds.size > 8
     assert 3.5 * seconds[-1] + sum(seconds) > 1.0
     np.testing.assert_allclose(seconds, own, rtol=0.05, atol=2e-3)
     # Efforts that cost nothing end where no number counts them: 2^62, or 2^30 in C.
     for name, count in (("idle", 63), ("in_c", 31)):
-        assert (curve(found, name).ended, len(curve(found, name).seconds)) == ("finished", count)
-
-
-def never(X, y, lam):
-    time.sleep(60)
+        assert (curves[name].ended, len(curves[name].seconds)) == ("finished", count)
 
 
 def test_a_first_run_that_does_not_come_back_is_named(monkeypatch) -> None:
     monkeypatch.setattr(module, "WARM_UP_SECONDS", 0.1)
-    (found,) = gap_curves({"never": never}, X, Y, LAM, max_time=0.2, ours=False).curves
+    (found,) = gap_curves({"never": endless}, X, Y, LAM, max_time=0.2, ours=False).curves
     assert found.gap == () and "38 rows" in found.ended and "0.2 s" in found.ended
 
 

@@ -1,6 +1,7 @@
 """Files that are refused: one sentence that names the file, and what is wrong where."""
 
 import datetime
+import importlib.util
 import os
 import pickle
 import shlex
@@ -189,15 +190,9 @@ SPOILT: dict[str, tuple[Any, str]] = {
     "a.parquet": ({"a": [1.0, 2], "gap": [None, 2.0], "nan": [np.nan, 1], "big": [1, BIG],
                    "list": [[1], [2]], "word": ["x", "y"], "y": [0, 1]}, "list,gap,nan,big,word"),
 }  # fmt: skip
+WHOLE = {"a": [1.0, 2], "gap": [None, 2.0], "inf": [1.0, 2], "list": [1, 2], "y": [0, 1]}
 PARTS = [
-    {
-        "a": [1.0, 2],
-        "gap": [None, 2.0],
-        "inf": [1.0, 2],
-        "list": [1, 2],
-        "y": [0, 1],
-        "gone": [1, 2],
-    },
+    WHOLE | {"gone": [1, 2]},
     {"a": [3.0, 4], "gap": [1.0, None], "inf": [np.inf, 2], "list": [[1], [2]], "y": [0, 1]},
 ]
 
@@ -254,9 +249,6 @@ def test_a_choice_or_a_form_that_is_not_there_is_one_sentence(tmp_path: Path) ->
     refused(write(tmp_path / "a.svm", "1 1:2\n"), "target", read_table, Selection("y"))
     refused(write(tmp_path / "s.npy", np.ones(3)), "5", read_scores, 5)
     refused(write(tmp_path / "two.npz", {"a": X, "b": X}), "a, b", read_vector)
-    if pa := _pyarrow():
-        twice = pa.table([[1, 2], [3, 4], [0, 1]], names=["a", "a", "y"])
-        refused(write(tmp_path / "a.parquet", twice), "called 'a'")
     for name, content, said in OTHERS:
         (tmp_path / name).write_bytes(content.encode() if isinstance(content, str) else content)
         refused(tmp_path / name, said, read_vector if name[0] == "w" else read_table)
@@ -267,6 +259,9 @@ def test_a_choice_or_a_form_that_is_not_there_is_one_sentence(tmp_path: Path) ->
     os.mkfifo(tmp_path / "pipe.csv")
     for path, said in ((tmp_path / "pipe.csv", "pipe"), ("/dev/null", "device"), ("-", "pipe")):
         refused(Path(path), said)
+    pa = pytest.importorskip("pyarrow")
+    twice = pa.table([[1, 2], [3, 4], [0, 1]], names=["a", "a", "y"])
+    refused(write(tmp_path / "a.parquet", twice), "called 'a'")
 
 
 def test_damaged_files_and_files_that_are_none(tmp_path: Path) -> None:
@@ -274,7 +269,7 @@ def test_damaged_files_and_files_that_are_none(tmp_path: Path) -> None:
     np.savez_compressed(tmp_path / "a.npz", X=np.random.default_rng(0).random((500, 2)), y=Y)
     write(tmp_path / "w.csv.gz", "1\n" * 5000)
     write(tmp_path / "w.npy", np.ones(3))
-    if _pyarrow():
+    if importlib.util.find_spec("pyarrow"):
         held = {"a": np.arange(1000.0), "y": np.arange(1000) % 2}
         write(tmp_path / "a.parquet", held, write_page_checksum=True)
     for path in sorted(tmp_path.iterdir()):
@@ -291,15 +286,6 @@ def test_damaged_files_and_files_that_are_none(tmp_path: Path) -> None:
         refused(path, "no such file", read)
         path.mkdir()
         refused(path, "folder", read)
-
-
-def _pyarrow() -> Any:
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        return None
-    return pyarrow
 
 
 def test_without_pyarrow_the_extra_is_named(tmp_path: Path, monkeypatch) -> None:
