@@ -525,7 +525,6 @@ def _found(tables: Mapping[str, Any], **given: str) -> dict[str, Finding]:
 FINDINGS = _found({k: v for k, v in document().items() if k not in ("departures", "ours")})
 OURS = _found(document()["ours"], quote="", statement="")
 
-
 # Pages, and what we state of our own figures
 
 

@@ -108,7 +108,6 @@ def within(solution: Solution, tol: float) -> Solution:
 
 # The experiment
 
-
 POSTERIOR, PRIOR, NYSTROM = "4' (II)", "4' (II) a priori", "4' (A)"
 EXCESS, EXCESS_PRIOR = "4' (I)", "4' (I) a priori"
 PRINTED, REPAIRED, REALISED = "4", "4, n^(5/2)", "4, realised norms"

@@ -103,7 +103,6 @@ SPACING = 1.05  # a point is kept if it came this much later than the last one k
 OUT_OF_TIME = "out of time"
 GRACE = 2.0  # seconds beyond the limit that a fit with a callback has to come to its next call
 
-
 Point = tuple[float, Sequence[float]]  # Seconds of the fit, and the weights (d,) it had then.
 
 

@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
 Words = tuple[str, ...]
 
-
 # validate
 
 

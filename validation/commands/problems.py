@@ -76,7 +76,6 @@ MODEL, DATA = "model.npz", "data.npz"
 OURS = (WEIGHTS, MODEL, PROOF, DATA)
 PATH, PATH_WEIGHTS = "path.json", "path-weights.csv"
 
-
 # solve
 
 

@@ -46,7 +46,6 @@ from ..files.tables import existing_file, feature_names, finite_rows, nearest, r
 # responses negative. With 80 % the models give 90.809 % and 96.471 %; the printed values belong to
 # 76.3 % and 56.3 % negatives.
 
-
 Model = Literal["linear", "radial"]
 
 # The density of t = f(x) between two ends.
@@ -122,7 +121,6 @@ def share_for_auc(model: Model, wanted: float) -> float:
 
 
 # A named, labelled data set with its fingerprint
-
 
 _HASH_ROWS = 16_384
 
@@ -206,7 +204,6 @@ def _add(digest: Any, values: np.ndarray) -> None:
 
 
 # The papers' simulated data: each generator takes n and a seed
-
 
 # [SAUC, Table 1]: mean, off-diagonal covariance, samples; the first two are class I.
 _XOR_VARIANCE = 0.15
@@ -338,9 +335,7 @@ def _random(seed: int) -> np.random.Generator:
 
 # By name
 
-
 _MAX_ROWS = 100_000_000
-
 
 # Name to reader of scikit-learn, labels that are positive, and what they stand for.
 FIXED: dict[str, tuple[str, Collection[int], str]] = {
@@ -396,7 +391,6 @@ def load(name: str, seed: int = 0) -> Dataset:
 # original labels, and where they apply: `feature_names`; `X_test` and `y_test`; `n_train` (that
 # many leading rows are the published training part); `scale` (X is to be multiplied by it).
 # Missing values are NaN.
-
 
 Part = Literal["all", "train", "test"]
 

@@ -47,7 +47,6 @@ from .written import csv_text
 
 # What a file declares, or an option asks for, is measured before anything of it is made
 
-
 CGROUP_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 
@@ -89,7 +88,6 @@ Fault = tuple[str, str]  # What is wrong with a column, and what to do about it.
 Blocks = Iterable[tuple[Sequence[int], Callable[[int], Cells], Callable[[int], Sequence[Any]]]]
 """Some rows after others: their numbers in the file, and their cells of the column at a place, to
 be checked and as they are."""
-
 
 # What is asked for, and what is found
 
@@ -574,7 +572,6 @@ def _csv_blocks(path: Path, width: int, has_header: bool) -> Blocks:
 
 
 # npz
-
 
 NPZ_ERRORS = (zipfile.BadZipFile, zlib.error, ValueError, EOFError, OSError, RuntimeError)
 

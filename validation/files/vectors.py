@@ -199,7 +199,6 @@ def _number(path: Path, row: int, field: str, what: str) -> float:
 # loss. LightGBM has no linear booster: its `linear_tree` puts linear models into the leaves of
 # trees.
 
-
 _FIRST = re.compile(r"SVM-(light|rank|struct)\b.*Version", re.IGNORECASE)
 # Meanings in the head of an SVM-light model that are used; it begins with the first one.
 _KERNEL, _COUNT, _OFFSET = "kernel type", "number of support vectors plus 1", "threshold b"

@@ -72,7 +72,6 @@ class Row(Outcome, Statement):
 # Every picture is drawn from the effects, the details or the figures of rows of the run; a headline
 # whose row is not in the run, or raised, is left out.
 
-
 WORDS: dict[str, tuple[str, str]] = {  # verdict to the word on a sentence of ours, and its colour
     Verdict.HOLDS: ("We find: yes", "good"),
     Verdict.BORNE_OUT: ("We find: yes", "good"),
@@ -89,7 +88,6 @@ MOST_PARTS = 8  # effects that a forest shows below their mean, at most
 OBJECTS = {"Theorem 4, at least": 1, "Theorem 4'": 2, "Theorem 4', a priori": 3}
 PLACES = ("estimate", "low", "high", "printed")
 SIGNS = {"for": "+", "against": "−", "either": "±", "neither": ""}  # which way a departure works
-
 
 # Pictures
 
@@ -452,7 +450,6 @@ def forests(rows: Sequence[Row]) -> list[tuple[str, dict[str, Any]]]:
 
 # The page
 
-
 SCHEMA_VERSION = 2
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "cvxpy", "osqp", "clarabel", "ecos")
 
@@ -582,7 +579,6 @@ COLUMNS: dict[str, tuple[str, ...]] = {
 }
 # Pictures of the section on Theorem 4, by the names that their claims give them.
 FIGURES = ("theorem-4-against-n", "bound-against-error-3", "theorem-4-prime-part-1")
-
 
 # Rows of the tables of ScalingUp, which draws as many pairs; lam of its order.
 SIZES = (5_000, 10_000, 50_000, 100_000, 1_000_000, 10_000_000)

@@ -51,7 +51,6 @@ TOY = numbers(PAPER, "Table 1")  # of each Gaussian: mean, two variances, covari
 AUC = printed(PAPER, "Table 3")
 PRINTED_TASKS = [name for name in AUC if name != "average"]
 
-
 TASKS = {  # the labels of the anchors' class
     "automobile": Task("automobile", (1, 2, 3), missing="drop-rows"),
     "arrhythmia": Task("arrhythmia", (1,), drop=("J",), missing="drop-rows"),
@@ -359,7 +358,6 @@ def _pairs(done: dict[str, Any], side: str) -> Panel:
 
 
 NAMED = {"train": "training", "test": "test"}
-
 
 # [SAUC, Tables 3 and 4]: three machines on eighteen real tasks, both kernels.
 
