@@ -312,11 +312,9 @@ def closed_squared(ruler: Ruler, found: Gathered, whole: bool) -> PairSums:
     # In a bin, from bin to bin in three nested sums, and once over all bins; the mass twice.
     chain = 3 * gamma(2 * found.longest + 8 * ruler.size + 64)
     wide = (1 + gamma(64) + chain) / pairs_mass
+    value, total = (square + doubtful) / K**2 / pairs_mass, 2 * linear / K / pairs_mass
     conjugate = (2 * linear / K - square / K**2) / pairs_mass
     value_rounding = chain * (square_size + doubtful) / K**2 * wide
     conjugate_rounding = chain * (2 * linear_size / K + square_size / K**2) * wide
-    return PairSums(
-        (square + doubtful) / K**2 / pairs_mass, table, conjugate, 2 * linear / K / pairs_mass,
-        value_rounding, chain * 2 * magnitude / K * wide, conjugate_rounding,
-        excess=doubtful / K**2 * wide,
-    )  # fmt: skip
+    slips = value_rounding, chain * 2 * magnitude / K * wide, conjugate_rounding
+    return PairSums(value, table, conjugate, total, *slips, excess=doubtful / K**2 * wide)

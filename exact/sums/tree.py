@@ -73,11 +73,8 @@ class Arrangement:
             if left.size == 0:
                 break
             found.append(np.stack([starts[left], ends[left], ends[left + 1], group[left]], axis=1))
-            ends = ends.copy()
-            ends[left] = ends[left + 1]
-            kept = np.ones(starts.size, dtype=bool)
-            kept[left + 1] = False
-            starts, ends, group, number = starts[kept], ends[kept], group[kept], number[kept] // 2
+            starts, ends = np.delete(starts, left + 1), np.delete(ends, left)
+            group, number = np.delete(group, left + 1), np.delete(number, left + 1) // 2
         merges = np.concatenate(found)
         # Halves first, and small ranges of rows together, as in a recursion.
         return np.ascontiguousarray(merges[np.lexsort((-merges[:, 0], merges[:, 2]))])
@@ -161,10 +158,10 @@ class PairWeights:
     """The weights of ordered pairs."""
 
     terms: tuple[Term, ...]
-    whole: tuple[Term, ...]
+    whole: tuple[Term, ...]  # before they are split
     mass: int
     inflation: float
-    factor: np.ndarray
+    factor: np.ndarray  # of each group
     shared: bool
 
     @classmethod
@@ -221,11 +218,11 @@ def rows_above(at: Arrangement, a: np.ndarray) -> np.ndarray:
 
 def largest_mass(at: Arrangement, term: Term) -> int:
     """Return a bound of the total weight of the pairs of one row."""
-    tops = []
+    most = 0
     for one, other in ((term.a, term.b), (term.b, term.a)):
         sums = np.add.reduceat(other.astype(float), at.group_starts)  # int64 might overflow
-        tops.append(int(one.max()) * (int(float(sums.max()) * (1 + 1e-6)) + 1))
-    return max(tops)
+        most = max(most, int(one.max()) * (int(float(sums.max()) * (1 + 1e-6)) + 1))
+    return most
 
 
 def _split(at: Arrangement, term: Term) -> list[Term]:
@@ -301,10 +298,9 @@ def hinge_counts_by_counters(
 def placements(
     at: Arrangement, scores: np.ndarray, a: np.ndarray, b: np.ndarray, tolerance: float
 ) -> np.ndarray:
-    """Return what each row's concordant and tied partners weigh, below and above it: (4, n). A pair
-    (i, j) is concordant if s_i - s_j > tolerance, discordant if s_j - s_i > tolerance, else tied.
-    Subtraction of floats is monotone, so that no pair is counted otherwise than by a double loop.
-    """
+    """Return what each row's concordant and tied partners weigh, below and above it: (4, n). Pairs
+    with s_i - s_j > tolerance are concordant, those with s_j - s_i > tolerance discordant. Float
+    subtraction is monotone: to the last pair, a double loop would count the same."""
     found, rank = np.zeros((4, scores.size), dtype=np.int64), at.by_score(scores)
     by_rank = rank, scores[rank], a[rank], b[rank]
     loops.placements(at.merges, *by_rank, float(tolerance), found)
@@ -321,8 +317,7 @@ def ordered_hinge(
         return None
     coarse = _coarse_grid(at, s, width, smooth[0]) if binned else None
     k, half = coarse or smooth
-    counts = _counts(at, weights, s, k, half, coarse is not None)
-    exact = counts
+    exact = counts = _counts(at, weights, s, k, half, coarse is not None)
     # Large weights leave few bits for the soft sums' grid: hard counts get one of their own.
     # 32: least bits a unit of the grid: with fewer, pairs at their margin blur the value
     if coarse is None and k < 32 and k < fine[0]:
@@ -406,13 +401,11 @@ def _coarse_grid(
 
 def _combined(weights: PairWeights, parts: list[np.ndarray]) -> np.ndarray:
     """Return the sums of all terms by place: whole numbers unless weights are split."""
-    coefficients = [term.coefficient for term in weights.terms]
-    if all(abs(one) == 1 for one in coefficients):
-        signed = [one * part for one, part in zip(coefficients, parts, strict=True)]
-        return np.add.reduce(signed, dtype=np.int64)
-    net = np.zeros(parts[0].size, dtype=np.longdouble)
-    for one, part in zip(coefficients, parts, strict=True):
-        net += np.ldexp(part.astype(np.longdouble), one.bit_length() - 1)
+    whole = all(abs(term.coefficient) == 1 for term in weights.terms)
+    kind: Any = np.int64 if whole else np.longdouble
+    net = np.zeros(parts[0].size, dtype=kind)
+    for term, part in zip(weights.terms, parts, strict=True):
+        net += kind(float(term.coefficient)) * part.astype(kind)  # powers of two: exact
     return net
 
 
