@@ -1,7 +1,5 @@
-"""The two classes, and which pairs of them count, and how much: all of them, or a list.
-
-Pair weights c_ij always add up to one, so every loss here is a mean over pairs.
-"""
+"""The two classes, and how much their pairs count: all of them, or a list. The pair weights c_ij
+add up to one, so every loss here is a mean over pairs."""
 
 from __future__ import annotations
 
@@ -26,6 +24,7 @@ from .near import ENOUGH, MARGINS, WIDER, Curved, Near, bend, draw_from_ranges, 
 LARGEST = 400_000_000  # most pairs to sum one by one: about ten seconds
 LABELS = 1 << 16  # labels that are looked at at a time
 BLOCK = 1 << 14  # pairs that are summed at a time: what is made of them stays in the cache
+PairBlock = tuple[slice, slice, np.ndarray]  # rows and partners in an order, and pairs' weights
 
 
 class Labelled(ABC):
@@ -171,12 +170,10 @@ class AllPairs(Labelled, Curved):
             object.__setattr__(self, "weight", own(weight))
 
     def check(self) -> None:
-        """Raise `InputError` unless the weights fit the rows and leave both classes some."""
         if self.weight is not None:
             _ = self.sides  # which are checked where they are made
 
     def count(self) -> int:
-        """Return the number of pairs of positive weight."""
         if self.weight is None:
             return self.n_pos * self.n_neg
         a, b = self.sides
@@ -214,8 +211,7 @@ class AllPairs(Labelled, Curved):
         return mass
 
     def sums(self, scores: np.ndarray, loss: Loss, width: float = 0.0) -> PairSums:
-        """Return the value, signed marginals and conjugate sum at `scores` (n,). `width` smooths
-        the hinge's slope, never the value."""
+        """Return the sums at `scores` (n,); `width` smooths the hinge's slope, never the value."""
         check_scores(scores, self.positive)
         scores = as_float_scores(scores)
         quick = getattr(loss, "all_pairs", None)
@@ -275,10 +271,6 @@ class AllPairs(Labelled, Curved):
         return i, j, np.full(size, 1 / size)
 
 
-# Rows and partners, as slices of an order of the rows, and what each pair of them weighs.
-PairBlock = tuple[slice, slice, np.ndarray]
-
-
 def enumerated(pairs: AllPairs, scores: np.ndarray, loss: Loss, width: float) -> PairSums:
     """Return the sums pair by pair, for a loss that has no quicker way: O(n_pos n_neg) time."""
     a, b = (side / side.sum() for side in pairs.sides)
@@ -324,20 +316,14 @@ def one_by_one(
     return PairSums(value, c, conjugate, total, error, chain * 2 * size, error)
 
 
-# Are these numbers the marginals of some alpha? Gale-Ryser with row weights.
-#
-# For the hinge over all pairs a dual point matters only through its marginals: u_i, what the pairs
-# of a positive row carry together, and v_j. With caps c_ij = a_i b_j the largest mass that any
-# 0 <= flow_ij <= c_ij can carry with row sums <= u and column sums <= v is, by max-flow/min-cut,
-#
-#     M = min_k [ sum u - (u of the first k rows) + sum_j min(v_j, b_j A_k) ],
-#
-# rows sorted by u_i / a_i descending, A_k the sum of the first k of the a. The ratio matters:
-# sorting by u itself accepts infeasible points. See `docs/certificates.md` for the proof.
-
-
 def largest_flow(u: np.ndarray, v: np.ndarray, a: np.ndarray, b: np.ndarray) -> float:
-    """Return M, the largest mass of a flow within the caps a_i b_j and the marginals u, v."""
+    """Return M, the largest mass of a flow within the caps a_i b_j and the marginals u, v: what the
+    pairs of a positive and of a negative row carry, all that matters of the hinge's dual point.
+
+        M = min_k [ sum u - (u of the first k rows) + sum_j min(v_j, b_j A_k) ],
+
+    rows sorted by u_i / a_i descending (sorting by u accepts infeasible points), A_k the sum of the
+    first k of the a: Gale-Ryser with row weights, proved in `docs/certificates.md`."""
     with np.errstate(divide="ignore", invalid="ignore"):
         row_ratio = np.where(a > 0, u / a, np.where(u > 0, np.inf, 0.0))
         column_ratio = np.where(b > 0, v / b, np.where(v > 0, np.inf, 0.0))
@@ -404,11 +390,9 @@ class PairList(Labelled, Curved):
         return self.weight
 
     def count(self) -> int:
-        """Return the length of the list, without pairs of weight zero."""
         return int(np.count_nonzero(self.c))
 
     def check(self) -> None:
-        """Raise `InputError` unless every i is a positive row and every j a negative one."""
         if min(self.i.min(), self.j.min()) < 0 or max(self.i.max(), self.j.max()) >= self.n:
             raise InputError(f"the pair list names rows outside 0 .. {self.n - 1}")
         bad = np.flatnonzero(~self.positive[self.i] | self.positive[self.j])
@@ -429,7 +413,6 @@ class PairList(Labelled, Curved):
         return PairList(place[self.i], place[self.j], self.weight, self.positive[named])
 
     def margins(self, scores: np.ndarray) -> np.ndarray:
-        """Return s_i - s_j for every listed pair: (m,)."""
         return scores[self.i] - scores[self.j]
 
     def some(self, size: int, rng: np.random.Generator) -> Near:

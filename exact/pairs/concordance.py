@@ -259,12 +259,11 @@ def taken_twice(pairs: OrderedPairs, sides: np.ndarray, share: Any = None) -> Or
 
 
 def share_between(pairs: OrderedPairs, low: np.ndarray, high: np.ndarray) -> tuple[float, float]:
-    """Return bounds of `right_share` for all scores with low <= scores <= high: as an upper row,
-    each row has one score, and as a lower row the other."""
+    """Return bounds of `right_share` for all scores with low <= scores <= high."""
     share = pairs.share
     if share is not None and not isinstance(share, str):
         share = np.tile(share, 2)
-    twice = taken_twice(pairs, pairs.by_row(), share)
+    twice = taken_twice(pairs, pairs.by_row(), share)  # an upper row has one end, a lower the other
     least = concordance(twice, np.append(low, high)).value
     return least, concordance(twice, np.append(high, low)).value
 
@@ -328,7 +327,6 @@ def uno_concordance(
 def _of_times(
     pairs: OrderedPairs, times: np.ndarray, seen: np.ndarray, scores: object, tied_tol: float
 ) -> Concordance:
-    """Return the concordance, with the number of pairs of equal times."""
     found = concordance(pairs, scores, tied_tol)
     place, used = np.unique(times, return_inverse=True)[1], pairs.by_row()[0] > 0
     events, censored = np.bincount(place, weights=used), np.bincount(place, weights=~seen)

@@ -136,14 +136,13 @@ def differences_gram(space: Rows, i: np.ndarray, j: np.ndarray, share: np.ndarra
 
 
 def _dense_gram(X: np.ndarray, i: np.ndarray, j: np.ndarray, root: np.ndarray) -> np.ndarray:
-    """Return the sum of d_k d_k' over pairs, d_k = root_k (x_i - x_j): (dim, dim), in parts that do
-    not depend on the number of threads, and blocks that stay in the cache."""
+    """Return the sum of d_k d_k', d_k = root_k (x_i - x_j): in blocks that stay in the cache."""
     dim, m = X.shape[1], i.size
     size = max(dim, (1 << 17) // dim)  # numbers in the differences that are held at a time
     if m <= size:
         D = (X.take(i, axis=0) - X.take(j, axis=0)) * root
         return D.T @ D
-    # 16, 1 << 22: parts of the pairs, and numbers in the matrices of all
+    # 16, 1 << 22: parts of the pairs, for any number of threads, and numbers in all their matrices
     step = -(-m // max(1, min(16, (1 << 22) // dim**2)))
 
     def work(first: int) -> np.ndarray:
@@ -173,8 +172,7 @@ def factored(H: np.ndarray) -> np.ndarray:
 
 
 def solved(H: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Return H^-1 right, (n,) or (n, k), and overwrite H; raise `LinAlgError` where it is not
-    positive definite."""
+    """Return H^-1 right, (n,) or (n, k), and overwrite H, which must be positive definite."""
     factor, failed = dpotrf(H.T, overwrite_a=True)  # scipy's own functions cost 25 us more
     if failed:
         raise np.linalg.LinAlgError("not positive definite")
@@ -182,5 +180,4 @@ def solved(H: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 
 def cholesky_solve(factor: np.ndarray, r: np.ndarray) -> np.ndarray:
-    """Return H^-1 r, (dim,), from the factor of H."""
     return np.asarray(dpotrs(factor, np.ravel(r))[0])

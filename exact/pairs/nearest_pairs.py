@@ -74,6 +74,5 @@ def _nearest(
 
 
 def _merged(i: np.ndarray, j: np.ndarray, positive: np.ndarray) -> PairList:
-    """Return the distinct pairs, in order."""
     pairs = np.unique(np.stack([i, j], axis=1), axis=0)
     return PairList(pairs[:, 0], pairs[:, 1], labels=positive)

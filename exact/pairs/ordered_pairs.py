@@ -229,12 +229,10 @@ class OrderedPairs(Curved):
         return int(np.unique(at.group[(self.a > 0) & (partners(at, low) > 0)]).size)
 
     def count(self) -> int:
-        """Return the number of pairs of weight."""
         up, low = (self.a > 0).astype(np.int64), (self.b > 0).astype(np.int64)
         return sum((up * partners(self.arrangement, low)).tolist())
 
     def row_mass(self) -> np.ndarray:
-        """Return what the pairs of each row weigh together: (n,)."""
         at, mass = self.arrangement, np.zeros(self.n)
         for term in self.weights.terms:
             both = term.a * partners(at, term.b) + term.b * rows_above(at, term.a)

@@ -21,7 +21,6 @@ class PartitionedPairs(AllPairs):
     facts: Any = None
 
     def check(self) -> None:
-        """Raise `InputError` unless both classes have rows, and some of their weight."""
         if self.n_pos in (0, self.n):
             present = "positive" if self.n_pos else "negative"
             raise InputError(f"all {self.n} rows are {present}: pairs need both classes")
@@ -56,7 +55,6 @@ class PartitionedPairs(AllPairs):
 
 
 def pairs_in(facts: Facts) -> PartitionedPairs:
-    """Return all pairs of the partitions that have these facts."""
     pairs = PartitionedPairs(facts=facts)
     pairs.check()
     return pairs

@@ -18,7 +18,7 @@ from ..tools.arrays import as_float64, on_disk, out_of_range
 from ..tools.compiling import compiled
 from ..tools.rounding import CHAIN, Bound, Pull, gamma
 from ..tools.threads import in_parts, workers
-from .rows import LARGEST_REACH, FeatureWeights, check_reach, chunk_sums, in_threads, squared
+from .rows import LARGEST_REACH, Space, check_reach, chunk_sums, in_threads, squared
 
 STRETCH = 1024  # numbers to a fingerprint: the stretch and both keys fit into the fastest cache
 BLOCK_NUMBERS = 1 << 17  # about how many numbers a block has: they fit into a processor's cache
@@ -65,7 +65,6 @@ def fingerprint(numbers: np.ndarray, key: np.ndarray) -> np.ndarray:
 
 @compiled
 def _fill_fingerprints(words, keys, found):  # pragma: no cover - compiled
-    """Fill found (m, 2) with the two sums of each stretch of words."""
     one, other = keys[0], keys[1]
     half, low = np.uint64(32), np.uint64(0xFFFFFFFF)
     for k in range(found.shape[0]):
@@ -124,7 +123,7 @@ def merged(first: Any, second: Any) -> Any:
 Work = Callable[[Iterator[Any], int], Any]  # what is done with the blocks of a part, by number
 
 
-class StreamedRows(FeatureWeights):
+class StreamedRows(Space):
     """Linear functions f(x) = w'(x - offset) of rows that are read a block at a time.
 
     Parameters

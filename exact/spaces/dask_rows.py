@@ -31,6 +31,9 @@ from .partitions import ArrayPartition, Engine, PartitionedRows, Reply, Task
 # Names of dask's errors that say the same as a lost connection; not all versions have them.
 LOST = frozenset({"ClosedClientError", "FutureCancelledError", "FuturesCancelledError"})
 REFUSALS = InputError, CertificateError
+FAN = 8  # sums of so many tasks are added up by one more task
+ASKED_EVERY = 5.0  # seconds after which a cluster that is silent is asked whether it has workers
+NO_WORKERS = 60.0  # seconds without any worker after which a cluster is given up
 
 
 @contextmanager
@@ -92,11 +95,6 @@ def sums_here(there: tuple[Task, np.ndarray], *some: Reply) -> Reply:
     """Return the sum of what others have found, in memory of its own."""
     join = functools.partial(partitions.joined, there[0])
     return functools.reduce(join, copy.deepcopy(list(some)))
-
-
-FAN = 8  # sums of so many tasks are added up by one more task
-ASKED_EVERY = 5.0  # seconds after which a cluster that is silent is asked whether it has workers
-NO_WORKERS = 60.0  # seconds without any worker after which a cluster is given up
 
 
 class DaskEngine(Engine):
@@ -200,7 +198,7 @@ class DaskEngine(Engine):
 def dask_rows(
     X: Any, y: Any, weight: Any, split: Callable[[np.ndarray], tuple[Any, Any]] | None, qid: Any
 ) -> tuple[PartitionedRows, np.ndarray]:
-    """Return the rows of a dask collection (`GroupedRows` with `qid`), and both labels. `split`
+    """Return the rows of a dask collection (`GroupedRows` with `qid`), and both labels: `split`
     returns the positive one of distinct labels, and the other."""
     client, close = _client()
     try:

@@ -25,6 +25,10 @@ DENSE_LIMIT = 4000  # Rows up to which the Gram matrix is held and factored at o
 SQUARE_LIMIT = 10_000  # Side of the largest square matrix that may be formed from sparse rows.
 FEATURE_NUMBERS = 250_000_000  # most rows times features of a kernel: 2 GB, and copies of it
 RELATIVE_TOL = 1e-14  # a factor ends where no diagonal entry left is a larger share of the largest
+# Rows, and features a root of the rows, from which a kernel is better left as it is: a factor takes
+# n r^2 operations, and r^2 numbers a Hessian are many next to n rows.
+PLAIN_FROM, PLAIN_RANK = 1000, 10.0
+NEARLY_ALL = 0.9  # Rows have full rank if their factor takes this share of them.
 
 Lift = Callable[[np.ndarray], np.ndarray]
 
@@ -49,7 +53,6 @@ class GramFactor:
 
 
 def factor_gram(K: np.ndarray, max_rank: int | None = None) -> GramFactor:
-    """Return the factor of a Gram matrix held in memory."""
     top = float(np.diag(K).max())
     if not (np.isfinite(K).all() and top > 0):
         raise InputError("K must be finite and have a diagonal entry > 0")
@@ -116,9 +119,8 @@ def factor_kernel(
 def _next_pivots(
     kernel: Kernel, X: Any, features: np.ndarray, left: np.ndarray, least: float, size: int
 ) -> list[int]:
-    """Return the rows with the largest remainders, without those that the others nearly explain;
-    one at a time gives the greedy pivots."""
-    if size <= 1:
+    """Return the rows with the largest remainders, without those that others nearly explain."""
+    if size <= 1:  # the greedy pivot
         p = int(left.argmax())
         return [p] if left[p] > least else []
     near = np.argpartition(-left, size - 1)[:size]
@@ -165,15 +167,8 @@ def rows_of(
     return Rows(factor.features, check=False), factor.coefficients, factor
 
 
-# Rows, and features a root of the rows, from which a kernel is better left as it is: a factor takes
-# n r^2 operations, and r^2 numbers a Hessian are many next to n rows.
-PLAIN_FROM, PLAIN_RANK = 1000, 10.0
-NEARLY_ALL = 0.9  # Rows have full rank if their factor takes this share of them.
-
-
 def takes_many_features(space: Gram) -> bool:
-    """Return whether the kernel is better left as it is: it has at least the rank that it has on
-    evenly spread rows, as many as would be too many features."""
+    """Return whether evenly spread rows, as many as would be too many features, have full rank."""
     n = space.n
     if n < PLAIN_FROM:
         return False

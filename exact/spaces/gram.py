@@ -26,6 +26,18 @@ from .rows import LARGEST_REACH, SMALLEST_REACH, Space, check_matrix, in_threads
 
 BITS = 20  # Bits of the rounded factor: a sum of 2^(52 - 2 BITS) products of them is exact.
 ROWS = 256  # Number of rows of the residual that are computed at a time.
+COLUMN_BLOCK = 128  # Number of columns that a product with K sums at a time.
+BLOCK_BYTES = 64 * 2**20  # Memory that a block of a streamed Gram matrix may take.
+SIDE = 512  # Rows and columns of half a matrix that are multiplied at a time, for the cache.
+SPARE = 0.8  # Share of the free memory that half a matrix may take.
+PARTS = 8  # sums that a product is made of, with any number of threads: so its bits are the same
+MEMORY = Path("/proc/meminfo")  # Where Linux says how much memory is free.
+FLOAT32 = 2.0**-24  # relative rounding of one float32 number
+ASYMMETRY = 1e-10, 64 * FLOAT32  # of the largest entry: K in float64, and in float32
+AS_STORED = (
+    "The matrix K is meant as stored in float64, averaged with its transpose; should rounding have "
+    "left it an eigenvalue below zero, with so little added to its diagonal as mends that."
+)
 
 
 def shortfall(A: np.ndarray, shift: float = 0.0) -> float | None:
@@ -85,10 +97,6 @@ def _square(part: np.ndarray) -> float:
     return float(np.einsum("ij,ij->", part, part))
 
 
-COLUMN_BLOCK = 128  # Number of columns that a product with K sums at a time.
-BLOCK_BYTES = 64 * 2**20  # Memory that a block of a streamed Gram matrix may take.
-
-
 def blocked_product(K: np.ndarray, w: np.ndarray, total: np.ndarray | None = None) -> np.ndarray:
     """Return K w in the format of w, or added to `total`, `COLUMN_BLOCK` columns at a time."""
     total = np.zeros(K.shape[0], dtype=w.dtype) if total is None else total
@@ -108,24 +116,9 @@ def mass_of(w: np.ndarray, lengths: np.ndarray) -> float:
     return float(np.abs(w) @ lengths) * (1 + gamma(w.size + 4))
 
 
-AS_STORED = (
-    "The matrix K is meant as stored in float64, averaged with its transpose; should rounding have "
-    "left it an eigenvalue below zero, with so little added to its diagonal as mends that."
-)
-
-FLOAT32 = 2.0**-24  # relative rounding of one float32 number
-ASYMMETRY = 1e-10, 64 * FLOAT32  # of the largest entry: K in float64, and in float32
-
-
 def as_meant(meaning: str) -> str:
     """Return the sentences that say which matrix is meant."""
     return AS_STORED + (f" It is {meaning} that is meant." if meaning else "")
-
-
-SIDE = 512  # Rows and columns of half a matrix that are multiplied at a time, for the cache.
-SPARE = 0.8  # Share of the free memory that half a matrix may take.
-PARTS = 8  # sums that a product is made of, with any number of threads: so its bits are the same
-MEMORY = Path("/proc/meminfo")  # Where Linux says how much memory is free.
 
 
 def free_memory() -> float:
@@ -259,8 +252,7 @@ class Gram(Space):
 
     @classmethod
     def of_kernel(cls, kernel: Kernel, X: Any, held: bool = True) -> Gram:
-        """Return the space of a kernel on rows (n, d), with its matrix in memory if `held`; claims
-        are about the formula."""
+        """Return the space of a kernel's formula on rows (n, d), its matrix in memory if `held`."""
         gram, noise = cls.__new__(cls), kernel.noise(X)  # which refuses rows that overflow
         if held:
             gram._hold(kernel(X, X))
@@ -299,8 +291,7 @@ class Gram(Space):
         return same
 
     def _make_semidefinite(self, top: float) -> None:
-        """Set the shift, perhaps of a K raised in its diagonal, where rounding can hide what it
-        lacks, or in every entry."""
+        """Set the shift, perhaps of a raised K: its diagonal, as rounding hides, or all entries."""
         if self._is_proved(top):
             return
         least = float(np.linalg.eigvalsh(self.K)[0])
@@ -343,8 +334,8 @@ class Gram(Space):
     def product(
         self, tol: float, stop: Callable[[], bool] = lambda: False
     ) -> Callable[[np.ndarray], np.ndarray]:
-        """Return the function c -> K c (n,) of solvers, for a relative gap and until `stop()`, its
-        rounding not bounded. Whoever asks while another still holds it gets the same."""
+        """Return c -> K c (n,) for solvers, of unbounded rounding; it is shared while it is held.
+        It is good for a relative gap of `tol`, and made until `stop()`."""
         if self.K is not None:
             return self.K.__matmul__
         half = None if self._half is None else self._half()

@@ -18,6 +18,8 @@ from . import partitions
 from .blocks import Block, Drawn, added_up
 from .partitions import Engine, Facts, PartitionedRows, Source, facts_of, hashed_names
 
+SORT = "sort the rows by their group and cut them between groups"
+
 
 class Whole(NamedTuple):
     """All rows of a partition: its blocks' columns, and group, key and weight (m,)."""
@@ -93,9 +95,6 @@ def grouped_facts(blocks: Iterator[Any], index: int) -> tuple[Facts, OrderCounts
     mass, count = counted_pairs(whole.group, whole.key, whole.weight)
     names = {index: np.unique(whole.group)}
     return facts, OrderCounts(mass, count, names, np.unique(whole.key)[:3])
-
-
-SORT = "sort the rows by their group and cut them between groups"
 
 
 class GroupedRows(PartitionedRows):

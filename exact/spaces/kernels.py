@@ -17,21 +17,20 @@ from ..tools.rounding import UNIT, gamma
 FEATURE_BLOCK = 64  # features summed at a time: long sums have short chains of roundings
 EXP_UNITS = 4  # units in the last place by which numpy's exp may be wrong; tests measure below 1.5
 LEAST_SQUARE = 1e-290  # Added to k(x, x) in bounds of lengths, to cover underflow.
+CLOSE = 0.25  # distances by products below this share of |x|^2 + |z|^2 are taken by differences
 
 
 class Kernel(Protocol):
     """A positive semidefinite function of two rows, float64 or CSR. An object with these three
     methods is a kernel, a `name` is optional. Several threads may call it at once."""
 
-    def __call__(self, X: Any, Z: Any) -> np.ndarray:
-        """Return the matrix of k(x, z): (n, m)."""
+    def __call__(self, X: Any, Z: Any) -> np.ndarray: ...  # the matrix of k(x, z): (n, m)
 
-    def diagonal(self, X: Any) -> np.ndarray:
-        """Return k(x, x) for every row: (n,)."""
+    def diagonal(self, X: Any) -> np.ndarray: ...  # k(x, x) for every row: (n,)
 
-    def noise(self, X: Any) -> float:
-        """Return a bound of |computed k(x, z) - k(x, z)| / sqrt(k(x, x) k(z, z)) on these rows.
-        Between rows of two sets, the larger of their bounds must hold."""
+    # A bound of |computed k(x, z) - k(x, z)| / sqrt(k(x, x) k(z, z)) on these rows. Between rows of
+    # two sets, the larger of their bounds must hold.
+    def noise(self, X: Any) -> float: ...
 
 
 def check_kernel(kernel: Kernel, X: Any) -> None:
@@ -63,7 +62,6 @@ def check_kernel(kernel: Kernel, X: Any) -> None:
 
 
 def name_of(kernel: str | Kernel) -> str:
-    """Return what to call a kernel: its name, or that of its class."""
     return kernel if isinstance(kernel, str) else getattr(kernel, "name", type(kernel).__name__)
 
 
@@ -131,9 +129,6 @@ class Linear:
         check_size(X)
         k = features_of(X)
         return gamma((k if sp.issparse(X) else chain_of(k)) + 4)
-
-
-CLOSE = 0.25  # distances by products below this share of |x|^2 + |z|^2 are taken by differences
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from ..errors import CertificateError, InputError, NoRowsError
 from ..tools.arrays import as_float64, check_count, check_labels
 from ..tools.rounding import gamma
 from .blocks import BLOCK_NUMBERS, Block, Drawn, Work, fingerprint, merged, new_key
-from .rows import FeatureWeights, check_reach
+from .rows import Space, check_reach
 
 PLAIN = frozenset({np.dtype(np.float32), np.dtype(np.float64)})  # they become float64 unseen
 
@@ -35,14 +35,12 @@ class Partition(Protocol):
     """A part of the rows, small to send; it yields the same blocks each time, and may be empty."""
 
     @property
-    def name(self) -> str:
-        """What to call it in a message."""
+    def name(self) -> str: ...  # what to call it in a message
 
-    def blocks(self) -> Iterator[Block]:
-        """Yield its rows in order."""
+    def blocks(self) -> Iterator[Block]: ...  # its rows in order
 
-    def refuse(self, row: int, column: int | None, value: float) -> NoReturn:
-        """Raise `InputError` for a number that is not finite, or a weight (column None)."""
+    # Raise `InputError` for a number that is not finite, or for a weight (column None).
+    def refuse(self, row: int, column: int | None, value: float) -> NoReturn: ...
 
 
 Source = Sequence[Partition | tuple[Any, ...]]  # Partitions, each as such or as a tuple of arrays.
@@ -106,7 +104,8 @@ class ArrayPartition:
             rows = self.rows(some)
             columns = np.empty((dim, rows.shape[0]))
             columns[...] = rows.T  # converts and turns at once: many times faster than in two steps
-            yield Block(columns, *(None if one is None else one[some] for one in given))
+            labels = (None if one is None else one[some] for one in given)
+            yield Block(columns, *labels)  # type: ignore[arg-type]
 
 
 def array_partition(
@@ -370,7 +369,7 @@ def assembled(parts: list[tuple[int, Drawn]]) -> Drawn:
     return Drawn(rows.astype(float, copy=False), *more)
 
 
-class PartitionedRows(FeatureWeights):
+class PartitionedRows(Space):
     """Linear functions f(x) = w'(x - offset) of rows in partitions, which stay where they are.
 
     Every pass is fingerprinted: each partition must answer once, and hold what it held at first.

@@ -80,8 +80,7 @@ def chunk_sums(X: np.ndarray, c: np.ndarray, size: int) -> np.ndarray:
 
 
 def check_reach(reach: float, zero: bool, X: Any = None) -> float:
-    """Return the norm of the longest row; its square must be a float, unless all are 0. Rows `X` in
-    memory let the message name the largest value."""
+    """Return the norm of the longest row; its square must be a float, unless all are 0."""
     if not reach <= LARGEST_REACH:
         why = "so large that their squares overflow"
     elif reach < SMALLEST_REACH and not zero:
@@ -92,11 +91,13 @@ def check_reach(reach: float, zero: bool, X: Any = None) -> float:
 
 
 class Space:
-    """A space of functions on n rows. Kinds of spaces have `held`, `given`, `gram`, `apart` and
-    `grouped`, or None there: a caller asks what a space can do and never which type it has."""
+    """A space of functions on n rows, with the weights of the features as coordinates unless a kind
+    of space says otherwise. Kinds have `held`, `given`, `gram`, `apart` and `grouped`, or None
+    there: a caller asks what a space can do and never which type it has."""
 
     n: int
     dim: int  # number of coordinates
+    offset: np.ndarray  # what is taken off each row of features: (dim,)
     reach: float  # at least max_i |k_i|, the norm of a (centred) row as an element of the space
     meaning = ""  # what is meant instead of what was given, in words; empty where that is meant
     in_blocks = False  # whether rows are read a block at a time, so that no scores are held
@@ -110,14 +111,20 @@ class Space:
 
     scores: Callable[[np.ndarray], np.ndarray]  # f at every row, up to a common constant: (n,)
     pull: Callable[[np.ndarray], np.ndarray]  # coordinates of sum_i c_i k_i, c of sum zero: (dim,)
-    norm2: Callable[[np.ndarray], float]  # |f|^2
-    norm2_error: Callable[[np.ndarray], float]  # a bound of its rounding
-    inner: Callable[[np.ndarray, np.ndarray], float]  # the inner product of two functions
     # The scores in the long format, and a bound of their rounding: (n,) each.
     careful_scores: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
     # |sum_i c_i k_i|^2 as accurately as possible, or a tight upper bound of it.
     dual_norm2: Callable[[np.ndarray], Bound]
     rows: Callable[[np.ndarray], Any]  # the named rows, centred where that costs no sparsity
+
+    def norm2(self, w: np.ndarray) -> float:
+        return float(w @ w)
+
+    def norm2_error(self, w: np.ndarray) -> float:
+        return gamma(self.dim + 4) * self.norm2(w)
+
+    def inner(self, w: np.ndarray, other: np.ndarray) -> float:
+        return float(w @ other)
 
     @property
     def unstructured(self) -> Space:
@@ -140,7 +147,6 @@ class Space:
 
 
 def partitions_of(X: object) -> PartitionedRows | None:
-    """Return `X` if it is rows in partitions, or None for any other data."""
     return X.apart if isinstance(X, Space) else None
 
 
@@ -149,25 +155,7 @@ def squared(norm2: float, error: float, rounding: float) -> Bound:
     return Bound(norm2, error * (2 * float(np.sqrt(norm2)) + error) + rounding * norm2)
 
 
-class FeatureWeights(Space):
-    """What spaces share whose coordinates are the weights of the features."""
-
-    offset: np.ndarray  # what is taken off each row: (dim,)
-
-    def norm2(self, w: np.ndarray) -> float:
-        return float(w @ w)
-
-    def norm2_error(self, w: np.ndarray) -> float:
-        return gamma(self.dim + 4) * self.norm2(w)
-
-    def inner(self, w: np.ndarray, other: np.ndarray) -> float:
-        return float(w @ other)
-
-    def to_input(self, w: np.ndarray) -> np.ndarray:
-        return w  # as weights of the features that were given
-
-
-class Rows(FeatureWeights):
+class Rows(Space):
     """Linear functions f(x) = w'(x - offset) of the rows of a matrix, dense or CSR.
 
     Parameters
@@ -214,6 +202,9 @@ class Rows(FeatureWeights):
     def given(self) -> Rows | None:
         return self if type(self) is Rows else None  # a subclass makes others of what was given
 
+    def to_input(self, w: np.ndarray) -> np.ndarray:
+        return w  # as weights of the features that were given
+
     def part(self, index: np.ndarray) -> Rows:
         return Rows(self.raw[index], check=False)
 
@@ -222,7 +213,6 @@ class Rows(FeatureWeights):
         return not isinstance(self.X, np.ndarray)
 
     def scores(self, w: np.ndarray) -> np.ndarray:
-        """Return X w less the offset's share: (n,)."""
         X = self.X
         if not isinstance(X, np.ndarray):
             offset = float(self.offset.astype(np.longdouble) @ w.astype(np.longdouble))
@@ -238,8 +228,7 @@ class Rows(FeatureWeights):
         return out
 
     def pull(self, c: np.ndarray) -> np.ndarray:
-        """Return (X - offset)'c, (d,), of dense rows in blocks, of many in parts: in chains of at
-        most block + n / block + 7 additions."""
+        """Return (X - offset)'c, (d,), in chains of at most block + n / block + 7 additions."""
         X, block = self.X, self._block
         if not isinstance(X, np.ndarray):
             return np.asarray(X.T @ c) - self.offset * float(c.sum(dtype=np.longdouble))
@@ -390,7 +379,6 @@ class Rows(FeatureWeights):
         return self.X[index] if self.is_sparse else self.X.take(index, axis=0)
 
     def dense(self) -> np.ndarray:
-        """Return all rows, centred, as a dense matrix."""
         rows = self.rows(np.arange(self.n))
         return rows.toarray() - self.offset if self.is_sparse else rows
 
