@@ -264,10 +264,8 @@ class AllPairs(Labelled, Curved):
         return i, j, share * curvature
 
     def some(self, size: int, rng: np.random.Generator) -> Near:
-        i, j = (
-            rows[drawn(mass, size, rng, self.weight is None)]
-            for rows, mass in zip(self.places, self.normalised(), strict=True)
-        )
+        (plus, minus), (a, b), even = self.places, self.normalised(), self.weight is None
+        i, j = plus[drawn(a, size, rng, even)], minus[drawn(b, size, rng, even)]
         return i, j, np.full(size, 1 / size)
 
 
@@ -398,9 +396,8 @@ class PairList(Labelled, Curved):
         bad = np.flatnonzero(~self.positive[self.i] | self.positive[self.j])
         if bad.size:
             k = int(bad[0])
-            raise InputError(
-                f"pair {k} = ({self.i[k]}, {self.j[k]}) is not a positive row with a negative row"
-            )
+            pair = f"pair {k} = ({self.i[k]}, {self.j[k]})"
+            raise InputError(f"{pair} is not a positive row with a negative row")
 
     def row_mass(self) -> np.ndarray:
         """Return what the pairs of each row weigh together: (n,)."""

@@ -21,10 +21,8 @@ def auc(scores: np.ndarray, positive: np.ndarray, weight: np.ndarray | None = No
     high, low = scores[positive], scores[~positive]
     if weight is None:  # whole numbers, from sorted scores
         high, low = np.sort(high), np.sort(low)
-        counts = (
-            np.searchsorted(low, high, side).sum(dtype=np.int64) for side in ("left", "right")
-        )
-        return float(sum(map(int, counts))) / (2 * float(high.size) * float(low.size))
+        sums = [np.searchsorted(low, high, side).sum(dtype=np.int64) for side in ("left", "right")]
+        return float(sum(map(int, sums))) / (2 * float(high.size) * float(low.size))
     weight = as_float64(weight, "weight")
     order, plus = np.argsort(low, kind="stable"), weight[positive]
     mass = np.append(0.0, np.cumsum(weight[~positive][order]))

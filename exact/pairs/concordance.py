@@ -164,8 +164,7 @@ class Concordance(Estimate):
 
     Attributes
     ----------
-    value : float
-        The index.
+    value : float, the index
     influence : array (n,), or (groups,)
         As in `Estimate`: (p_i - value q_i) / mass, with q_i what the pairs of a row weigh and p_i
         what those in the right order do. The sum of squares is the infinitesimal jackknife. With
@@ -309,10 +308,8 @@ def uno_concordance(
     ----------
     time, event, scores, tied_tol
         As in `concordance_index`.
-    tau : float, optional
-        Events from this time on are left out as upper rows.
-    train : (time, event), optional
-        The rows from which G is estimated; by default the same ones.
+    tau, train : optional
+        As in `uno_pairs`: where upper rows end, and the rows from which G is estimated.
 
     Raises
     ------

@@ -1,5 +1,4 @@
 """Pairs where a loss is curved, drawn, and matrices of their differences: Hessians of few pairs.
-
 With d_ij = x_i - x_j the mean loss over pairs has the Hessian
 
     sum over pairs of c_ij loss''(t_ij) d_ij d_ij' = X'L X,   L the Laplacian of the pairs' graph,

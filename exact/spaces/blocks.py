@@ -99,14 +99,6 @@ class Drawn(NamedTuple):
     group: Any = None
     key: Any = None
 
-    @classmethod
-    def of(cls, block: Block, at: np.ndarray) -> Drawn:
-        """Return some rows, as float32 where that holds them: they are sent, and a worker's own."""
-        rows = np.ascontiguousarray(block.columns[:, at].T)
-        with np.errstate(over="ignore"):
-            small = rows.astype(np.float32)
-        return cls(small if np.array_equal(small, rows) else rows, *block.labels_at(at))
-
 
 def added_up(columns: np.ndarray, offset: np.ndarray, w: np.ndarray) -> np.ndarray:
     """Return the scores of columns (d, m), added up in the order in which the counts do it."""
@@ -208,11 +200,9 @@ class StreamedRows(Space):
 
     def total(self, work: Work, add: Callable[[Any, Any], Any] = merged) -> Any:
         """Return the sum of `work(blocks, k)` over stretches of blocks, for any threads."""
-
-        def of(k: int) -> Any:
-            return work(self._columns(self._stretches[k]), k)
-
-        return reduce(add, in_parts(of, range(self.parts), workers(self.n * self.dim)))
+        parts, jobs = range(self.parts), workers(self.n * self.dim)
+        sums = in_parts(lambda k: work(self._columns(self._stretches[k]), k), parts, jobs)
+        return reduce(add, sums)
 
     def _columns(self, slices: list[slice]) -> Iterator[Block]:
         positive, weight = self.labels

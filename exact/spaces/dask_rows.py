@@ -1,8 +1,6 @@
-"""Dask's collections as rows in partitions, held where the cluster put them.
-
-Each stretch of partitions that a worker holds is a task, and more tasks sum these, in copies. A
-refusal that is expected is returned, not raised: a worker would log a traceback.
-"""
+"""Dask's collections as rows in partitions, held where the cluster put them. Each stretch of
+partitions that a worker holds is a task, and more tasks sum these, in copies. A refusal that is
+expected is returned, not raised: a worker would log a traceback."""
 
 from __future__ import annotations
 

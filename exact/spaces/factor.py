@@ -1,9 +1,7 @@
-"""A kernel machine as a linear machine: pivoted Cholesky of the Gram matrix, as features.
-
-K is about F F' with F = K[:, P] L^{-T}, P the pivots and L the Cholesky factor of K[P, P].
-[ScalingUp, Prop. 3] holds for any such factor. A function w of the features lies in the true space
-with norm |w|; what the factor leaves out shows in the dual alone, and `Problem.over` measures it.
-"""
+"""A kernel machine as a linear machine [ScalingUp, Prop. 3]: K is about F F' with features
+F = K[:, P] L^{-T}, P the pivots and L the Cholesky factor of K[P, P]. A function w of the features
+lies in the true space with norm |w|; what the factor leaves out shows in the dual alone, and
+`Problem.over` measures it."""
 
 from __future__ import annotations
 

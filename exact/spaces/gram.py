@@ -1,9 +1,7 @@
-"""Functions given by their kernel matrix: held in memory, or made block by block.
-
-Every statement is about a matrix M that is positive semidefinite in exact arithmetic. For a kernel
-of rows it is that of the formula, and |K_ij - M_ij| <= noise r_i r_j, r_i >= sqrt(M_ii). For a
-matrix that is given it is any K + t I with 0 <= t <= shift; the last is proved semidefinite.
-"""
+"""Functions given by their kernel matrix, held or made in blocks. Every statement is about a matrix
+M that is positive semidefinite in exact arithmetic. For a kernel of rows it is that of the formula,
+and |K_ij - M_ij| <= noise r_i r_j, r_i >= sqrt(M_ii). For a matrix that is given it is any K + t I
+with 0 <= t <= shift; the last is proved semidefinite."""
 
 from __future__ import annotations
 

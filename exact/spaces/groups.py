@@ -15,7 +15,7 @@ from ..errors import InputError, NoPairError
 from ..sums.tree import NO_PAIR, Arrangement, partners
 from ..tools.arrays import check_one_type
 from . import partitions
-from .blocks import Block, Drawn, added_up
+from .blocks import Block, Drawn, added_up, merged
 from .partitions import Engine, Facts, PartitionedRows, Source, facts_of, hashed_names
 
 SORT = "sort the rows by their group and cut them between groups"
@@ -87,11 +87,10 @@ def grouped_facts(blocks: Iterator[Any], index: int) -> tuple[Facts, OrderCounts
     facts, whole = facts_of(noted(), index), whole_partition(seen)
     if whole is None:
         return facts, OrderCounts()
-    if not np.isfinite(whole.key).all():
-        row = int(np.argmin(np.isfinite(whole.key)))
-        raise InputError(
-            f"the key of row {row} of partition {index} is {whole.key[row]}: keys are finite"
-        )
+    fine = np.isfinite(whole.key)
+    if not fine.all():
+        key, row = whole.key[~fine][0], f"row {int(np.argmin(fine))} of partition {index}"
+        raise InputError(f"the key of {row} is {key}: keys are finite")
     mass, count = counted_pairs(whole.group, whole.key, whole.weight)
     names = {index: np.unique(whole.group)}
     return facts, OrderCounts(mass, count, names, np.unique(whole.key)[:3])
@@ -140,7 +139,7 @@ class GroupedRows(PartitionedRows):
         twice = np.flatnonzero(every[1:] == every[:-1])
         if twice.size:
             k = int(twice[0])
-            one, other = sorted((int(place[k]), int(place[k + 1])))
+            one, other = sorted(place[k : k + 2].tolist())
             raise InputError(
                 f"group {every[k].item()!r} is split: it lies in partition {one} and in partition "
                 f"{other} (from 0), and pairs are within a partition: {self._advice}"
@@ -154,9 +153,7 @@ class GroupedRows(PartitionedRows):
         return self
 
     def first_pass(self) -> Facts:
-        facts, self.order = self.total(
-            grouped_facts, lambda one, other: (one[0].merge(other[0]), one[1].merge(other[1]))
-        )
+        facts, self.order = self.total(grouped_facts, lambda *both: tuple(map(merged, *both)))
         return facts
 
     def as_classes(self) -> Any:
@@ -185,11 +182,10 @@ class GroupedRows(PartitionedRows):
             return np.flatnonzero((folds == fold)[place])
 
         every: Any = self.total(hashes, np.union1d)
-        if every.size < count:
-            raise InputError(
-                f"cv = {count}, but there are {every.size} queries: use at most {every.size} folds"
-            )
-        starts = every[np.arange(count) * every.size // count]  # the least hash of each fold
+        n = every.size
+        if n < count:
+            raise InputError(f"cv = {count}, but there are {n} queries: use at most {n} folds")
+        starts = every[np.arange(count) * n // count]  # the least hash of each fold
         for fold in range(count):
             yield self._split(partial(of_fold, starts, fold))
 

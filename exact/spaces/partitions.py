@@ -1,8 +1,6 @@
-"""Rows in partitions, which stay where they lie: work goes to them, and answers come back.
-
-An answer carries the fingerprints of its partitions. Answers are added up in the order of the
-partitions, stretch by stretch, whoever answered first and however many processes worked.
-"""
+"""Rows in partitions, which stay where they lie: work goes to them, and answers come back, with the
+fingerprints of their partitions. Answers are added up in the order of the partitions, stretch by
+stretch, whoever answered first and however many processes worked."""
 
 from __future__ import annotations
 
@@ -335,8 +333,16 @@ def at_places(
 
 
 def rows_taken(places: Places, blocks: Iterator[Block], index: int) -> list[tuple[int, Drawn]]:
-    """Return the rows at some places, next to the partition's number."""
-    return [(index, Drawn.of(block, at)) for block, at in at_places(places, blocks, index)]
+    """Return the partition's number and the rows at some places, in float32 where that holds them:
+    they are sent."""
+    found = []
+    for block, at in at_places(places, blocks, index):
+        rows = np.ascontiguousarray(block.columns[:, at].T)
+        with np.errstate(over="ignore"):
+            small = rows.astype(np.float32)
+        rows = small if np.array_equal(small, rows) else rows
+        found.append((index, Drawn(rows, *block.labels_at(at))))
+    return found
 
 
 def rows_kept(places: Places, blocks: Iterator[Block], index: int) -> Iterator[Block]:
@@ -362,10 +368,8 @@ def by_class(
 def assembled(parts: list[tuple[int, Drawn]]) -> Drawn:
     """Return what was drawn from several partitions as one, in their order."""
     every = [drawn for _, drawn in sorted(parts, key=itemgetter(0))]
-    whole: Any = (
-        None if own[0] is None else np.concatenate(own) for own in zip(*every, strict=True)
-    )
-    rows, *more = whole
+    each: Any = zip(*every, strict=True)
+    rows, *more = (own[0] if own[0] is None else np.concatenate(own) for own in each)
     return Drawn(rows.astype(float, copy=False), *more)
 
 

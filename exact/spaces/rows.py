@@ -1,8 +1,6 @@
-"""Where f lives: each space knows its rows, their inner products and its own rounding.
-
-A space maps coordinates w to scores f(x_i), up to one constant common to all rows, maps row weights
-c back (the adjoint), and measures |f|.
-"""
+"""Where f lives: each space knows its rows, their inner products and its own rounding. It maps
+coordinates w to scores f(x_i), up to one constant common to all rows, maps row weights c back (the
+adjoint), and measures |f|."""
 
 from __future__ import annotations
 
@@ -102,13 +100,11 @@ class Space:
     meaning = ""  # what is meant instead of what was given, in words; empty where that is meant
     in_blocks = False  # whether rows are read a block at a time, so that no scores are held
     source: Any = None  # the rows as they were given, or where they are read from in slices
-
     held: Rows | None = None  # the rows, where they are in memory
     given: Rows | None = None  # the rows, where they are in memory and were not whitened
     gram: Gram | None = None  # the space itself, where it is that of a kernel matrix
     apart: PartitionedRows | None = None  # the rows, where they lie in partitions with their labels
     grouped: GroupedRows | None = None  # the rows, where they lie there with a group and a key
-
     scores: Callable[[np.ndarray], np.ndarray]  # f at every row, up to a common constant: (n,)
     pull: Callable[[np.ndarray], np.ndarray]  # coordinates of sum_i c_i k_i, c of sum zero: (dim,)
     # The scores in the long format, and a bound of their rounding: (n,) each.
