@@ -277,10 +277,8 @@ def shortfall_of(solution: Solution, tol: float, of: str = "the objective") -> s
     """Return how far a solution is from being proved to `tol`, with advice; None where it is."""
     if solution.status == Status.CERTIFIED:
         return None
-    certificate = solution.certificate
-    shown = at_most(certificate.gap, 2)
-    if certificate.relative_gap is not None:
-        shown = f"{at_most(certificate.relative_gap, 2)} of {of}"
+    gap, share = solution.certificate.gap, solution.certificate.relative_gap
+    shown = at_most(gap, 2) if share is None else f"{at_most(share, 2)} of {of}"
     return f"the gap is {shown}, not within tol={tol:g}. {solution.status.advice}"
 
 

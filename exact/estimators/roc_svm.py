@@ -181,11 +181,10 @@ class ROCSVM(ExactClassifier):
     pairs : "all", or "nearest:K"
         All pairs, or each positive row with its K nearest negative ones (without row weights).
     anchor_filter : {"none", "E", "A"}
-        Which positive rows count as anchors for nearest pairs, see
-        `aucert.exact.pairs.nearest_pairs`.
+        Which positive rows are anchors of nearest pairs, see `aucert.exact.pairs.nearest_pairs`.
     threshold : {"equal-error", "midpoint", "youden", "accuracy"} or callable
-        The rule that sets the intercept from the training scores, see
-        `aucert.exact.estimators.thresholds`; a callable takes (scores, positive, weight), say
+        The rule of `aucert.exact.estimators.thresholds` that makes the intercept of the training
+        scores, or a function of (scores, positive, weight), say
         ``functools.partial(threshold_for_sensitivity, sensitivity=0.95)``.
 
     Attributes
@@ -314,8 +313,8 @@ class ROCSVMCV(Searched, ExactClassifier):
     random_state : int, RandomState or None
         Shuffles the folds.
     n_jobs : int, optional
-        Folds solved at once, in their own processes; -1 for one per core. 1 by default. The model
-        is then solved with so many threads.
+        Folds solved at once, in processes of their own, and threads for the model; -1 for one per
+        core, 1 by default.
 
     Attributes
     ----------

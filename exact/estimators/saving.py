@@ -38,7 +38,6 @@ from .base import Estimator
 FORMAT, SCHEMA = "aucert model", 2
 NAME = re.compile(r"_[a-z][A-Za-z0-9_]*|[a-z][A-Za-z0-9_]*_")  # results of a fit, and private ones
 NUMBERS = re.compile(r"[<>|=]?[biuf]\d{1,2}")
-
 KNOWN: dict[str, type] = {}  # types that may occur in a tree, by name; `register` adds to them
 
 
@@ -80,7 +79,11 @@ class Encoder:
         if isinstance(value, dict) and all(isinstance(key, str) for key in value):
             return {"dict": {key: self.encode(v, f"{where}[{key}]") for key, v in value.items()}}
         if isinstance(value, BaseEstimator):
-            return self._model(value, where)
+            name, given = self.known(value, where), value.get_params(deep=False)
+            hidden = {*given, *getattr(value, "_unsaved", ())}
+            found = {k: v for k, v in vars(value).items() if k not in hidden}
+            parts = {"with": self._all(given, where), "found": self._all(found, where)}
+            return {"model": name, **parts}
         if is_dataclass(value) and not isinstance(value, type):
             inside = {f.name: getattr(value, f.name) for f in fields(value) if f.init}
             return {"value": self.known(value, where), "of": self._all(inside, where)}
@@ -111,12 +114,6 @@ class Encoder:
             place = self._place[id(value)] = len(self.arrays)
             self.arrays.append(value)
         return {"array": place}
-
-    def _model(self, value: BaseEstimator, where: str) -> Any:
-        name, given = self.known(value, where), value.get_params(deep=False)
-        hidden = {*given, *getattr(value, "_unsaved", ())}
-        found = {k: v for k, v in vars(value).items() if k not in hidden}
-        return {"model": name, "with": self._all(given, where), "found": self._all(found, where)}
 
 
 class Decoder:
@@ -157,7 +154,15 @@ class Decoder:
             if hasattr(value, "as_saved"):  # what was proved, on the file's word alone
                 object.__setattr__(value, "as_saved", True)
             return value
-        return self._model(tree)
+        known, asked = self._type(tree["model"], BaseEstimator), self._all(tree["with"])
+        if asked.get("structure_source") == "full":
+            del asked["structure_source"]  # files of version 0.2 could say "sampled"
+        model = known(**asked)
+        for name, value in self._all(tree["found"]).items():
+            if not NAME.fullmatch(name) or hasattr(known, name):
+                raise ValueError(f"{name} is not a result of a fit")
+            setattr(model, name, value)
+        return model
 
     def _take(self, tree: Any) -> np.ndarray:
         place = tree["array"]
@@ -185,24 +190,11 @@ class Decoder:
                 raise ValueError(f"{name} is not a certificate")
         return values
 
-    def _model(self, tree: Any) -> Any:
-        known, asked = self._type(tree["model"], BaseEstimator), self._all(tree["with"])
-        if asked.get("structure_source") == "full":
-            del asked["structure_source"]  # files of version 0.2 could say "sampled"
-        model = known(**asked)
-        for name, value in self._all(tree["found"]).items():
-            if not NAME.fullmatch(name) or hasattr(known, name):
-                raise ValueError(f"{name} is not a result of a fit")
-            setattr(model, name, value)
-        return model
-
 
 register(StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler, SimpleImputer)
 register(Pipeline, Gaussian, Laplacian, Linear)
 register(Certificate, Minorant, Solution, Status, Step)
 register(Alpha, Marginals, Mix, Scores, Weights)
-
-
 KINDS = {"n_features_in_": "iu", "support_": "iu", "classes_": "biufUO"}  # of all else "f"
 
 

@@ -113,7 +113,14 @@ def formulate(
             "solved by descent: for anything else, pass the array itself"
         )
     mask, structure = request.mask(y), request.structure
-    base: Any = _true_space(X, request) if held is None else held
+    base: Any = held
+    if base is None and request.gives_matrix:
+        base = Gram(X)
+    elif base is None and request.is_linear:
+        base = Rows(X)
+    elif base is None:
+        matrix = check_matrix(X)
+        base = true_space(kernel_of(request, matrix), matrix)
     work = meant = Problem(base, request.risk(mask), request.penalty)
     merged, rows = None, base.raw if request.is_linear else base.X
     every_pair = isinstance(request.pairs, AllPairs) and not request.is_partial
@@ -163,22 +170,12 @@ def formulate(
 
 
 def _classes(pairs: Any) -> tuple[np.ndarray, AllPairs | PairList]:
-    """Return the positive rows, and pairs of the two classes that the structure is the scatter of;
-    those of ordered pairs are their two grades."""
+    """Return the positive rows, and pairs of the classes (or two grades) of the structure."""
     if not isinstance(pairs, OrderedPairs):
         return pairs.positive, pairs
     positive = np.asarray(pairs.key == pairs.key.max())
     sides = [np.ones(pairs.n) if side is None else side for side in (pairs.upper, pairs.lower)]
     return positive, AllPairs(np.where(positive, *sides))
-
-
-def _true_space(X: object, request: Request) -> Rows | Gram:
-    if request.gives_matrix:
-        return Gram(X)
-    if request.is_linear:
-        return Rows(X)
-    matrix = check_matrix(X)
-    return true_space(kernel_of(request, matrix), matrix)
 
 
 def kernel_of(request: Request, rows: Matrix) -> Kernel:

@@ -210,31 +210,22 @@ def in_units_of(
     rival: str, C: float, y: object, request: Request, X: object = None
 ) -> tuple[Rival, Request]:
     """Return a rival with its scale, and the request at the lam that its constant C means."""
-    name = convention_name(rival)
-    C = check_number("C", C)
-    rows = partitions_of(X)
-    if rows is not None and rows.grouped is not None:
-        count, share = float(rows.grouped.order.mass), None
-    else:
-        pairs = request.pairs_on(request.mask(y)) if rows is None else pairs_in(rows.facts)
-        count, share = _pair_mass(pairs)
-    _ = request.lam  # raises for another penalty
-    at_lam = replace(request, penalty=Ridge(lam_from_C(C, count, name, share)))
-    return Rival(name, float(C), objective_scale(C, count, name, share)), at_lam
-
-
-def _pair_mass(pairs: Any) -> tuple[float, float | None]:
-    """Return the number of pairs, weights counted as repetitions, and the positive share."""
-    if isinstance(pairs, OrderedPairs):
-        if pairs.weights.shared:
+    name, C, rows = convention_name(rival), check_number("C", C), partitions_of(X)
+    pairs: Any = request.pairs_on(request.mask(y)) if rows is None else pairs_of_parts(rows)
+    if isinstance(pairs, OrderedPairs | PartitionedOrder):
+        if isinstance(pairs, OrderedPairs) and pairs.weights.shared:
             raise InputError("groups with a share have no number of pairs for C: give lam")
-        return float(pairs.mass), None
-    if isinstance(pairs, PairList):
+        count, share = float(pairs.mass), None
+    elif isinstance(pairs, PairList):
         if float(np.ptp(pairs.c)) > 1e-12 * float(pairs.c.max()):
             raise InputError("pairs with unequal weights have no number for C: give lam")
-        return pairs.i.size, pairs.n_pos / pairs.n
-    a, b = (float(side.sum()) for side in pairs.sides)
-    return a * b, a / (a + b)
+        count, share = pairs.i.size, pairs.n_pos / pairs.n
+    else:
+        a, b = (float(side.sum()) for side in pairs.sides)
+        count, share = a * b, a / (a + b)
+    _ = request.lam  # raises for another penalty
+    at_lam = replace(request, penalty=Ridge(lam_from_C(C, count, name, share)))
+    return Rival(name, C, objective_scale(C, count, name, share)), at_lam
 
 
 def partitioned_problem(X: object, y: object, request: Request) -> Problem | None:
@@ -245,8 +236,11 @@ def partitioned_problem(X: object, y: object, request: Request) -> Problem | Non
     check_request(request)
     assert isinstance(request.pairs, AllPairs)
     beside_rows(y, request.positive, request.pairs.weight)
-    pairs: Any = pairs_in(rows.facts) if rows.grouped is None else PartitionedOrder(rows.grouped)
-    return Problem(rows, Mean(pairs, request.loss), request.penalty)
+    return Problem(rows, Mean(pairs_of_parts(rows), request.loss), request.penalty)
+
+
+def pairs_of_parts(rows: PartitionedRows) -> Any:
+    return pairs_in(rows.facts) if rows.grouped is None else PartitionedOrder(rows.grouped)
 
 
 def check_request(request: Request) -> None:

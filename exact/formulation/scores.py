@@ -63,7 +63,13 @@ def fit_scores(task: Formulation, scores: np.ndarray) -> ScoreFit:
     space, base, printed = task.meant.space, task.base, printed_error(scores)
     if printed == 0 and not np.any(scores != scores[0]):
         return ScoreFit(np.zeros(space.dim), 0.0, 0.0, 0.0, 0.0, 0.0)
-    known = _proved_fit(base, scores)
+    known, held = None, base.held
+    if held is None or base.n * base.dim <= 20_000_000:  # larger matrices have no bound of sigma
+        is_matrix = base.gram is not None and base.gram.K is not None
+        if held is not None and base.dim < base.n:
+            known = _by_columns(held, scores)
+        elif (held is not None or is_matrix) and base.n <= DENSE_LIMIT:
+            known = _by_products(base, scores)
     if known is None:
         known = _Known(task.lift(least_squares(task.work.space, scores - scores.mean())))
     left, error = _left(space, known.w, scores)
@@ -86,18 +92,6 @@ def fit_scores(task: Formulation, scores: np.ndarray) -> ScoreFit:
         residual = float(np.linalg.norm(left)) / deviation
         least = known.left_at_least / (deviation + slip) * (1 - gamma(8))
     return ScoreFit(known.w, residual, least, miss, apart, moved)
-
-
-def _proved_fit(base: Space, scores: np.ndarray) -> _Known | None:
-    if base.held is not None:
-        if base.n * base.dim > 20_000_000:  # larger matrices have no bound of sigma
-            return None
-        if base.dim < base.n:
-            return _by_columns(base.held, scores)
-    is_matrix = base.gram is not None and base.gram.K is not None
-    if (base.held is not None or is_matrix) and base.n <= DENSE_LIMIT:
-        return _by_products(base, scores)
-    return None
 
 
 def printed_error(scores: np.ndarray) -> float:
