@@ -217,7 +217,6 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def match_weights(X: object, w: object) -> object:
-    """Return `w` in the order of the columns of X where both have names, else as it is."""
     columns = text_names(frame_names(X))
     if isinstance(w, Mapping):
         if columns is None:

@@ -32,15 +32,8 @@ STOPPED = (Status.TIME_LIMIT, Status.INTERRUPTED)
 
 @dataclass(frozen=True, eq=False)
 class PathPoint:
-    """One lam of a path.
-
-    Attributes
-    ----------
-    lam : float
-    solution : Solution
-    auc : float
-        Of the training rows, row weights counted, or their concordance; NaN if not asked for.
-    """
+    """One lam of a path: its solution, and the AUC of the training rows, row weights counted, or
+    their concordance; auc is NaN if it was not asked for."""
 
     lam: float
     solution: Solution
@@ -61,11 +54,10 @@ class Path:
         Largest lam first.
     task : Formulation
         The problem at the largest lam; all others differ in lam alone.
-    complete : bool
-        False after a time limit or Ctrl-C: the last gap is valid, smaller lam are missing.
+    complete, interrupted : bool
+        Not complete after a time limit, or Ctrl-C, which interrupts: the last gap is valid, smaller
+        lam are missing.
     seconds : float
-    interrupted : bool
-        By Ctrl-C.
     """
 
     points: list[PathPoint]
@@ -229,7 +221,6 @@ def path_of(
 
 
 def partitioned_grid(rows: PartitionedRows, n_lams: int) -> np.ndarray:
-    """Return the default grid, as `lam_grid` does: two passes over the rows."""
     none = np.zeros(rows.dim)
     if rows.grouped is not None:
         problem: Any = partitioned_problem(rows, None, Request.of(1.0))

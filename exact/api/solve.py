@@ -203,7 +203,6 @@ def with_zeros(problem: Problem, solution: Solution) -> Solution:
 
 
 def solve_request(X: object, y: object, request: Request, options: Options) -> Solution:
-    """Return what `solve` does, for a request that was made before."""
     return formulate_and_solve(X, y, request, options, collapse=True)[1]
 
 

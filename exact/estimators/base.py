@@ -36,8 +36,6 @@ Matrix = np.ndarray | sp.csr_matrix
 
 
 class TrainingRows(NamedTuple):
-    """What a fit is given, checked."""
-
     rows: Matrix
     positive: np.ndarray
     weight: np.ndarray | None
@@ -45,7 +43,6 @@ class TrainingRows(NamedTuple):
 
 
 def check_rows(estimator: BaseEstimator, X: object, reset: bool = True) -> Matrix:
-    """Return the rows as `check_matrix` does, after scikit-learn's own checks."""
     _validated(estimator, X, reset=reset)
     return check_matrix(X)
 

@@ -193,10 +193,8 @@ class ROCSVM(ExactClassifier):
         For the linear kernel.
     dual_coef_, support_ : arrays (r,)
         For other kernels: f is the sum of dual_coef_ k(., x_i) over the training rows support_.
-    intercept_ : array (1,)
-        Minus the threshold.
-    classes_ : array (2,)
-        The negative and the positive label.
+    intercept_, classes_ : arrays (1,), (2,)
+        Minus the threshold; the negative and the positive label.
     certificate_ : Certificate
         How far the model is from the optimum, at most; for kernels in the space of the true one.
     solution_, status_, n_iter_, history_
@@ -302,10 +300,8 @@ class ROCSVMCV(Searched, ExactClassifier):
         As in `cross_validated_path`.
     choice : {"best", "one-se"}
         The lam of the highest mean, or the largest one within one standard error of it.
-    structure : float
-        >= 0, as in `SAUCSVM`; 0 for none.
-    kernel, gamma, loss, pairs, anchor_filter, method, threshold, groups, sign
-        As in `ROCSVM`; groups go with l1_ratio > 0.
+    kernel, gamma, loss, pairs, anchor_filter, method, threshold, groups, sign, structure
+        As in `SAUCSVM`, with structure = 0 by default; groups go with l1_ratio > 0.
     tol, cv_tol : float
         Relative gap to reach, of the model and of those in the folds.
     max_time : float, optional
@@ -318,11 +314,9 @@ class ROCSVMCV(Searched, ExactClassifier):
 
     Attributes
     ----------
-    lam_ : float
-        The lam chosen.
-    cv_path_ : CVPath
-        Held-out AUC of each fold and lam, with proved ranges.
-    All others as in `ROCSVM`.
+    lam_, cv_path_ : float, CVPath
+        The lam chosen, and the held-out AUC of each fold and lam, with proved ranges; all others as
+        in `ROCSVM`.
     """
 
     _: KW_ONLY

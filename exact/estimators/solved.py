@@ -103,16 +103,14 @@ def recertify(
     tol: float = 1e-9,
     max_time: float | None = None,
 ) -> Audit:
-    """Certify a fitted or loaded model anew on the rows that it was fitted on.
-
-    Nothing is taken over from the model but its problem and its weights.
+    """Certify a fitted or loaded model anew, from its problem and its weights alone.
 
     Parameters
     ----------
     model : ROCSVM or SAUCSVM
         For others, and those that choose a parameter themselves, call `certify` with their weights.
     X, y, sample_weight
-        The rows of the fit, for kernels in their order.
+        The rows that it was fitted on, for kernels in their order.
     tol, max_time
         As in `certify`; those of the model are not asked.
 

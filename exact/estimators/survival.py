@@ -155,10 +155,7 @@ class SurvivalSVM(AtLam, SurvivalModel):
 
 @dataclass(eq=False, repr=False)
 class SurvivalSVMCV(Searched, SurvivalModel):
-    """A survival SVM with the lam of the highest cross-validated C, solved with proof.
-
-    The objective is that of `SurvivalSVM`, its lam chosen as `ROCSVMCV` does, by Harrell's C of the
-    held-out rows.
+    """`SurvivalSVM` with the lam of the highest cross-validated C, chosen as `ROCSVMCV` does.
 
     Parameters
     ----------
@@ -167,8 +164,7 @@ class SurvivalSVMCV(Searched, SurvivalModel):
     loss, tol, max_time, groups, sign
         As in `SurvivalSVM`; groups go with l1_ratio > 0.
     cv : int, splitter or iterable
-        A number of folds, with the same share of events where there are enough; or anything of
-        scikit-learn that splits rows, which gets the events as y; or pairs of index arrays.
+        As in `cross_validated_path`; a splitter gets the events as y.
 
     Attributes
     ----------
@@ -193,7 +189,6 @@ class SurvivalSVMCV(Searched, SurvivalModel):
 
 
 def event_times(y: object, event: object = None) -> tuple[np.ndarray, np.ndarray]:
-    """Return times (n,) and events (n,) of what `SurvivalSVM.fit` takes."""
     array = np.asarray(y)
     if array.dtype.names is None:
         if array.ndim == 2 and array.shape[1] == 1:
@@ -220,10 +215,8 @@ class RankingSVM(AtLam):
 
         lam/2 |w|^2 + mean over pairs of loss(w'x_i - w'x_j),
 
-    i of the larger grade and j in the same query. `ROCSVM` and `RankSVM` take two grades, too.
-
-    The parameters lam, loss, tol, max_time, l1, groups and sign and all attributes are as in
-    `SurvivalSVM`.
+    i of the larger grade and j in the same query. `ROCSVM` and `RankSVM` take two grades, too. Here
+    lam, loss, tol, max_time, l1, groups, sign and all attributes are as in `SurvivalSVM`.
     """
 
     def fit(
@@ -234,7 +227,7 @@ class RankingSVM(AtLam):
         Parameters
         ----------
         X, callback
-            As in `SurvivalSVM.fit`, which raises the same errors.
+            As in `SurvivalSVM.fit`, like the errors.
         y : array (n,)
             Grades, the larger the better: some query has two.
         qid : array (n,), optional

@@ -179,7 +179,6 @@ def _classes(pairs: Any) -> tuple[np.ndarray, AllPairs | PairList]:
 
 
 def kernel_of(request: Request, rows: Matrix) -> Kernel:
-    """Return the formula of the kernel that the request names, checked if it is the caller's."""
     kernel = get_kernel(request.kernel, request.gamma, int(rows.shape[1]))
     if kernel is request.kernel:
         check_kernel(kernel, rows)
@@ -238,8 +237,6 @@ def ordered_problem(
 
 @dataclass(frozen=True, eq=False)
 class EqualRows:
-    """Groups of equal rows of one class."""
-
     first: np.ndarray  # the first row of each group: (k,)
     group: np.ndarray  # the group of each row: (n,)
 

@@ -26,7 +26,6 @@ def unit_penalty(l1_ratio: float, groups: object = None, sign: object = None) ->
 
 
 def strengthened(penalty: object, strength: float) -> Penalty:
-    """Return a penalty of ours times `strength` > 0."""
     if isinstance(penalty, Ridge):
         return Ridge(penalty.lam * strength)
     if isinstance(penalty, Sign):
@@ -72,14 +71,12 @@ def largest_lam(problem: Problem) -> float:
 
 
 def lam_below(widest: float, reach: float) -> float:
-    """Return the largest lam for the widest difference along the mean one; see `largest_lam`."""
     if widest > 1e-14 * reach**2:
         return widest
     return reach**2 if reach > 0 else 1.0
 
 
 def check_lams(lams: object) -> np.ndarray:
-    """Return the values of `lams`, falling and each once, or raise `InputError`."""
     values = as_float64(lams, "lams").ravel()
     if values.size == 0:
         raise InputError("lams is empty: give at least one lam")

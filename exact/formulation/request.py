@@ -160,7 +160,6 @@ class Request:
 
     @property
     def gives_matrix(self) -> bool:
-        """Whether the data are the Gram matrix itself."""
         return self.kernel == PRECOMPUTED
 
     @property
@@ -188,7 +187,6 @@ class Request:
         return None if isinstance(self.pairs, OrderedPairs) else split_labels(y, self.positive)[0]
 
     def pairs_on(self, positive: np.ndarray | None) -> AllPairs | PairList | OrderedPairs:
-        """Return the pairs of rows whose positive ones are `positive`, within groups if given."""
         pairs = self._every_pair(positive)
         return pairs if self.worst_of is None else pairs_within(pairs, self.worst_of)
 
@@ -196,7 +194,6 @@ class Request:
         return self.pairs if isinstance(self.pairs, OrderedPairs) else self.pairs.on(positive)
 
     def risk(self, positive: np.ndarray | None) -> Mean | Tail | Worst:
-        """Return the risk of rows whose positive ones are `positive`, as `mask` returns them."""
         pairs = self._every_pair(positive)
         if self.worst_of is not None:
             groups = pairs_of_members(pairs, self.worst_of)
@@ -244,7 +241,6 @@ def pairs_of_parts(rows: PartitionedRows) -> Any:
 
 
 def check_request(request: Request) -> None:
-    """Raise `InputError` unless rows in partitions support the request."""
     if not request.is_plain:
         raise InputError(
             "rows in partitions are for linear problems over all pairs, or those within a query, "

@@ -49,8 +49,8 @@ class ScoreFit:
 
 @dataclass(frozen=True, eq=False)
 class _Known:
-    """Coordinates and what was proved with them: `stretch` is 1 / sigma, `apart` how far they are
-    from least norm, and every function leaves at least `left_at_least` of the scores."""
+    """Coordinates, `stretch` = 1 / sigma, how far `apart` from least norm they are, and what every
+    function leaves of the scores at least."""
 
     w: np.ndarray
     stretch: float = np.inf
@@ -59,7 +59,6 @@ class _Known:
 
 
 def fit_scores(task: Formulation, scores: np.ndarray) -> ScoreFit:
-    """Return the function of least norm whose scores come nearest, up to a constant."""
     space, base, printed = task.meant.space, task.base, printed_error(scores)
     if printed == 0 and not np.any(scores != scores[0]):
         return ScoreFit(np.zeros(space.dim), 0.0, 0.0, 0.0, 0.0, 0.0)

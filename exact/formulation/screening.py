@@ -10,8 +10,7 @@ A weight is zero where its coordinate of the optimal pull g* lies inside the pen
 S_k the mean over the pairs of (x_ik - x_jk)^2.
 
 *The hinge* with l2 > 0: the optimum is within the radius of w, so that each score is in an
-interval. A row carries no less than the pairs surely below their margin, no more than those that
-may be.
+interval. A row carries at least the pairs surely below their margin, at most those that may be.
 """
 
 from __future__ import annotations
