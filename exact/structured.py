@@ -5,14 +5,10 @@ quadratic form s'R s in the scores s. Of all pairs, c_ij = a_i b_j, R = blkdiag(
 diag(b) - b b'), the two class covariances, divided by n. [SAUC, Prop. 1, eq. (15)]
 
 R is always singular, so the inverse of R + structure R K R printed in [SAUC, eq. (17)] never
-exists. Nothing here inverts it: features are whitened by the Cholesky factor of I + structure F'R
-F, and kernels take the root of R.
-
-The teaching form at the end, which no solve uses, is a plain machine with the deformed kernel
-[SAUC, eq. (17), eq. (19)], for any generalised inverse (`structure` is the paper's lambda),
-
-    G(x, z) = k(x, z) - structure k(x, S) R (R + structure R K R)^- R k(S, z).
-"""
+exists. Features are whitened by the Cholesky factor of I + structure F'R F instead, and kernels
+take the root of R. The teaching form at the end, which no solve uses, is a plain machine with the
+kernel G(x, z) = k(x, z) - structure k(x, S) R (R + structure R K R)^- R k(S, z), for any
+generalised inverse; `structure` is the paper's lambda. [SAUC, eq. (17), eq. (19)]"""
 
 from __future__ import annotations
 

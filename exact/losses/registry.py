@@ -2,9 +2,8 @@
 
 A loss is a convex function of the margin t = f(x_i) - f(x_j). Its dual part is
 ``dual(alpha) = -loss*(-alpha)``, the least value of loss(t) + alpha t over all t; alpha is
-feasible where that is not minus infinity. For every feasible alpha, Fenchel's inequality says
-``loss(t) >= dual(alpha) - alpha t``, with equality at alpha = -loss'(t). Certificates need no more.
-"""
+feasible where that is not minus infinity. Certificates need no more than Fenchel's inequality for
+every feasible alpha: ``loss(t) >= dual(alpha) - alpha t``, with equality at alpha = -loss'(t)."""
 
 from __future__ import annotations
 
@@ -228,7 +227,6 @@ class Logistic(_Convolved):
         return np.where(t > 0, small, 1.0) / (1.0 + small)
 
     def dual(self, alpha: np.ndarray) -> np.ndarray:
-        alpha = np.asarray(alpha)
         upper = alpha * np.log(np.where(alpha > 0, alpha, 1.0))
         return -upper - (1.0 - alpha) * np.log1p(-np.where(alpha < 1, alpha, 0.0))
 
@@ -321,7 +319,6 @@ class Exponential:
         return self.value(t)
 
     def dual(self, alpha: np.ndarray) -> np.ndarray:
-        alpha = np.asarray(alpha)
         return alpha - alpha * np.log(np.where(alpha > 0, alpha, 1.0))
 
     def clip(self, alpha: np.ndarray) -> np.ndarray:

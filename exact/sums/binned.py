@@ -1,30 +1,25 @@
 """Sums over ALL pairs without a sort: the scores rounded down to a grid of bins, O(n).
 
-With K bins per unit (a power of two), a_i = floor(K s_i) on positive rows and b_j = floor(K s_j) on
-negative ones, the pair's shortfall is K z_ij = m_ij + theta_j - theta_i with the integer m_ij = b_j
-- a_i + K and residuals theta in [0, 1). m >= 1 means z > 0 and m <= -1 means z < 0; only pairs with
-m = 0 are uncertain. `Gathered` counts rows in blocks and parts, in any order, and a `closed`
-function gives the sums.
+With K bins per unit (a power of two), a_i = floor(K s_i) on positive rows, b_j = floor(K s_j) on
+negative ones and residuals theta in [0, 1), the pair's shortfall is K z_ij = m_ij + theta_j -
+theta_i with m_ij = b_j - a_i + K. So m >= 1 means z > 0 and m <= -1 means z < 0; only pairs with
+m = 0 are uncertain.
 
 *Hinge.* alpha_ij = clip(m_ij / (2 half) + 1/2, 0, 1), or 1[m_ij >= 1] for half = 0, is in the
-hinge's box for any scores: its marginals are sums of counts. Where m = 0, K max(0, z) = max(0,
-theta_j - theta_i) <= theta_j (1 - theta_i): the value is an upper bound of the mean hinge, too
-large by about (density of pairs at the margin) / (12 K^2).
+hinge's box for any scores: its marginals are sums of counts. Where m = 0, K max(0, z) <= theta_j
+(1 - theta_i): the value is an upper bound of the mean hinge, too large by about (density of pairs
+at the margin) / (12 K^2).
 
-*Squared hinge.* With alpha_ij = 2 z_ij where m_ij >= 1, and 0 elsewhere, all sums over pairs
-factorise into the moments sum theta^p of the bins (p = 0, 1, 2). Pairs with m = 0 add at most
-theta_j^2 (1 - theta_i)^2 / K^2 each. Rows too far out to be near any row of the other class share
-the last bin, with theta below 0 or above 1. Every term of a sum over m >= 1 passes through at most
-`chain` roundings: the error of a sum is at most gamma(chain) times the same sum of the magnitudes,
-computed next to it.
+*Squared hinge.* With alpha_ij = 2 z_ij where m_ij >= 1, else 0, all sums over pairs factorise into
+the moments sum theta^p of the bins (p = 0, 1, 2). Pairs with m = 0 add at most theta_j^2
+(1 - theta_i)^2 / K^2 each. Rows too far out to be near any row of the other class share the last
+bin, with theta below 0 or above 1. Every term of a sum over m >= 1 passes through at most `chain`
+roundings: the error of a sum is at most gamma(chain) times the same sum of the magnitudes, computed
+next to it.
 
-*The pull in the same pass.* The marginals of a class in one bin are on one line, per unit of weight
-c = table[class, bin, 0] + table[class, bin, 1] theta, so that
-
-    sum_i c_i (x_i - offset) = sum over classes and bins of table[.., 0] S0 + table[.., 1] S1
-
-with S0 the sum of the weighted rows x_i - offset of a bin, and S1 the same times theta.
-"""
+*The pull.* The marginals of a class in one bin are on one line, per unit of weight c = table[class,
+bin, 0] + table[class, bin, 1] theta. So sum_i c_i (x_i - offset) follows from the sums of the
+weighted rows x_i - offset of each bin, and of the same times theta."""
 
 from __future__ import annotations
 

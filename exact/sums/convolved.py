@@ -27,8 +27,7 @@ butterfly errs by less than 3.3 units and the error of its factor [Higham, Accur
 Numerical Algorithms, 3.6 and 24.1]: 8 hold for any factors right to 4. Two more stages in f pay for
 the product of the transforms and for the scaling. A sum with weights a of all of x * r is
 A'(X R) / N, by Parseval, and the error of A = F a, f sqrt(N) |a|_2, takes the place of that of the
-inverse transform.
-"""
+inverse transform."""
 
 from __future__ import annotations
 

@@ -15,8 +15,8 @@ Chosen = tuple[np.ndarray, np.ndarray]  # Rows that weigh something, ascending, 
 
 def highest(values: np.ndarray, k: Fraction, width: float) -> Chosen:
     """Return the rows and weights of the k largest values, at most one each but for a common unit.
-    At width 0 the values that are tied at the boundary share what is left, equally. Otherwise the
-    weight is clip((value - tau) / width + 1/2, 0, 1) in steps of 1 / `RAMP`, with sum about k."""
+    At width 0 those tied at the boundary share what is left, equally; else the weight is
+    clip((value - tau) / width + 1/2, 0, 1) in steps of 1 / `RAMP`, with sum about k."""
     if k == values.size:
         return np.arange(values.size), np.ones(values.size)
     if width > 0:
@@ -24,8 +24,7 @@ def highest(values: np.ndarray, k: Fraction, width: float) -> Chosen:
     boundary = _boundary(values, k)
     rows = np.flatnonzero(values >= boundary)
     over = values[rows] > boundary
-    left, ties = k - int(over.sum()), int((~over).sum())
-    part = left / ties
+    part = (k - int(over.sum())) / int((~over).sum())
     unit = part.denominator
     if unit * values.size < LARGEST_WHOLE:
         return rows, np.where(over, float(unit), float(part.numerator))
@@ -52,15 +51,15 @@ def _slack(boundary: float, width: float) -> float:
 
 
 def _ramp(values: np.ndarray, k: Fraction, width: float) -> Chosen:
-    """Return clip((value - tau) / width + 1/2, 0, 1) RAMP in whole numbers, tau by bisection. With
-    tau half a width below the boundary of the k largest all of these weigh one; with tau half a
-    width above it none that is not larger weighs anything."""
-    boundary = float(_boundary(values, k))
+    """Return clip((value - tau) / width + 1/2, 0, 1) RAMP in whole numbers, tau by bisection within
+    half a width of the boundary: on one side all the k largest weigh one, on the other none that is
+    not larger weighs anything."""
+    boundary, goal = float(_boundary(values, k)), float(k)
     slack = _slack(boundary, width)
     low, high = boundary - slack, boundary + slack
     rows = np.flatnonzero(values >= low - slack)
     held = values[rows]
-    near, goal = np.sort(held), float(k)
+    near = np.sort(held)
 
     def mass(tau: float) -> float:
         first, last = np.searchsorted(near, [tau - width / 2, tau + width / 2])

@@ -8,15 +8,14 @@ largest bin, and the bin at place zero; a positive bin at place k and a negative
 m = l - k. Each step is a loop of its own over `CHUNK` rows: processors do several at once.
 
 *Hinge in a tree.* At a merge of `upper` and `lower` rows, sorted, walks along both halves count the
-rows with lower[q] < upper[p] + shift, for three shifts at once: the two ends of the ramp and its
-middle. Sums over the rows below are then running sums.
+rows with lower[q] < upper[p] + shift, for the two ends of the ramp and its middle at once. Sums
+over the rows below are then running sums.
 
-*Hinge on a coarse grid.* What the rows of smaller keys weigh below any bin is kept in a tree of
-counters: a node holds, for each of its `FAN` children, the weight of the rows in the children
-before it. With R(y) = sum of b_j max(0, y - S_j) over these rows and x = S_i - 2^k,
+*Hinge on a coarse grid.* A node of a tree of counters holds, for each of its `FAN` children, what
+the rows of smaller keys in the children before it weigh. With R(y) = sum of b_j max(0, y - S_j)
+over these rows and x = S_i - 2^k,
 
-    sum_j b_j clip(S_j - x + half, 0, 2 half) = 2 half sum_j b_j - R(x + half) + R(x - half).
-"""
+    sum_j b_j clip(S_j - x + half, 0, 2 half) = 2 half sum_j b_j - R(x + half) + R(x - half)."""
 
 from __future__ import annotations
 

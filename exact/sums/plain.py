@@ -1,7 +1,6 @@
 """The sums over two classes in numpy's passes: the reference, and the first answer.
 
-The loops of the same names return the same bits; see `tools.compiling`.
-"""
+The loops of the same names return the same bits; see `tools.compiling`."""
 
 from __future__ import annotations
 
@@ -25,7 +24,7 @@ def sweep(t, b, a_t, a_b, width, slip, squared, u, v):
         v[:] = 2.0 * a_b * (b * mass_t[below] - first_t[below])
         return value, 0.0
     value = compensated(a_t * (first - t * mass))
-    near = plain_sum(a_t * mass_b[np.searchsorted(b, t - slip, side="left")])
+    near = running(a_t * mass_b[np.searchsorted(b, t - slip, side="left")])[-1]
     if not width > 0:
         u[:], v[:] = a_t * mass, a_b * mass_t[below]
         return value, near
@@ -57,11 +56,6 @@ def running(x: np.ndarray) -> np.ndarray:
     return np.cumsum(np.concatenate([np.zeros(1, dtype=x.dtype), x]))
 
 
-def plain_sum(x: np.ndarray) -> Any:
-    """Return x_0 + x_1 + ..., added from left to right."""
-    return running(x)[-1]
-
-
 def two_sums(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return `running(x)` (n + 1,) and what each addition rounded off (n,), by Knuth."""
     total = running(x)
@@ -73,7 +67,7 @@ def two_sums(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def compensated(x: np.ndarray) -> Any:
     """Return the sum of x and of what its additions rounded off."""
     total, slips = two_sums(x)
-    return total[-1] + plain_sum(slips)
+    return total[-1] + running(slips)[-1]
 
 
 def count(keys, bits, half, n_neg, soft, hard):
@@ -106,7 +100,7 @@ def spread(keys, bits, soft, hard, unit, scores, middle, c):
     c[row] = sign * mass
     terms = -sign * (hard.astype(float) * (scores[row] - middle))
     active = int((side * hard).sum())
-    return compensated(terms), plain_sum(np.abs(terms)), active, compensated(mass * side)
+    return compensated(terms), running(np.abs(terms))[-1], active, compensated(mass * side)
 
 
 def _placed(scores, positive, K, limits, cut):
@@ -191,4 +185,4 @@ def summed(plus, minus):
     rest = count * spread + (np.abs(first) + 2.0 * count) * mass + 4.0 * count * q
     used = count > 0.0
     value = compensated(np.column_stack([steps, shifts])[used].ravel())
-    return value, plain_sum(steps[used]), plain_sum(rest[used])
+    return value, running(steps[used])[-1], running(rest[used])[-1]

@@ -14,8 +14,7 @@ the shortfall, so m >= 1 means z > 0 and m <= -1 means z < 0. Hence alpha_ij = c
 
     sum_ij max(0, z_ij)  =  sum_j v_j s_j - sum_i u_i s_i + sum_i u_i  +  (pairs with m = 0),
 
-and each of the latter adds between 0 and one step, or nothing where all scores lie on the grid.
-"""
+and each of the latter adds between 0 and one step, or nothing where all scores lie on the grid."""
 
 from __future__ import annotations
 

@@ -4,9 +4,9 @@ Rows of one group and one key make a block. In a binary tree over the blocks of 
 (i, j) with key_i > key_j lies in exactly one merge, that of its lowest common ancestor, where row i
 stands in the upper half: n log2(blocks of a group) steps for all.
 
-*Weights.* The pair (i, j) weighs sum over terms of coefficient * a_i * b_j, divided by the mass of
-all pairs, or of its group's: one term for weights a_i b_j of moderate size, terms of `LIMB` bits
-for larger ones, and two for gains, a_i b_j (gain_i - gain_j).
+The pair (i, j) weighs sum over terms of coefficient * a_i * b_j, divided by the mass of all pairs,
+or of its group's: one term for weights a_i b_j of moderate size, terms of `LIMB` bits for larger
+ones, and two for gains, a_i b_j (gain_i - gain_j).
 
 *Hinge.* As in `swept`, with S = floor(2^k s), m_ij = S_j - S_i + 2^k and hard counts u_i, v_j
 
@@ -20,8 +20,7 @@ compensated running sums: relative errors do not grow with n. The errors of t do
 scores do: the marginals are still those of an alpha >= 0.
 
 *Square.* Moments of scores centred in their group: sums of terms a_i b_j (1 + |s_i| + |s_j|)^2 at
-most, which the pairs' weights, adding up to one, leave below (1 + 2 max|s|)^2.
-"""
+most, which the pairs' weights, adding up to one, leave below (1 + 2 max|s|)^2."""
 
 from __future__ import annotations
 
@@ -159,6 +158,7 @@ class PairWeights:
 
     terms: tuple[Term, ...]
     whole: tuple[Term, ...]  # before they are split
+    largest: int  # bounds what the pairs of one row weigh in a term
     mass: int
     inflation: float
     factor: np.ndarray  # of each group
@@ -177,11 +177,14 @@ class PairWeights:
             if max(int(a.max()), int(b.max())) * int(gain.max()) >= LARGEST_MASS:
                 raise InputError(TOO_LARGE)  # before the products: they could overflow unseen
             whole = (Term(1, a * gain, b), Term(-1, a, b * gain))
-        terms = whole
-        if max(largest_mass(at, term) for term in whole) >= LARGEST_MASS:
+        terms, largest = whole, max(_largest_mass(at, term) for term in whole)
+        if largest >= LARGEST_MASS:
             if gain is not None:
                 raise InputError(TOO_LARGE)
-            terms = tuple(_split(at, whole[0]))
+            terms = tuple(_split(whole[0]))
+            largest = max(_largest_mass(at, term) for term in terms)
+            if largest >= LARGEST_MASS << 8:
+                raise InputError("so many rows of such large weights have no exact sums")
         masses = []
         for term in terms:  # in two parts, neither of which can overflow
             pairs = term.a * partners(at, term.b)
@@ -192,16 +195,16 @@ class PairWeights:
         mass = sum(by_group)
         if mass == 0:
             raise NoPairError(NO_PAIR)
-        inflation = sum(abs(sum(part)) for part in masses) / mass
+        found = terms, whole, largest, mass, sum(abs(sum(part)) for part in masses) / mass
         if share is None:
-            return cls(terms, whole, mass, inflation, np.full(len(by_group), 1 / mass), False)
+            return cls(*found, np.full(len(by_group), 1 / mass), shared=False)
         held = np.array([m > 0 for m in by_group])
         whole_share = float(share[held].sum(dtype=np.longdouble))
         if not whole_share > 0:
             raise InputError("no group with an ordered pair has a share above 0")
         of_groups = zip(share.tolist(), by_group, strict=True)
         factor = np.array([part / (whole_share * m) if m else 0.0 for part, m in of_groups])
-        return cls(terms, whole, mass, inflation, factor, True)
+        return cls(*found, factor, shared=True)
 
 
 def partners(at: Arrangement, b: np.ndarray) -> np.ndarray:
@@ -216,7 +219,7 @@ def rows_above(at: Arrangement, a: np.ndarray) -> np.ndarray:
     return running[at.block_starts[at.block]] - running[at.group_starts[at.group]]
 
 
-def largest_mass(at: Arrangement, term: Term) -> int:
+def _largest_mass(at: Arrangement, term: Term) -> int:
     """Return a bound of the total weight of the pairs of one row."""
     most = 0
     for one, other in ((term.a, term.b), (term.b, term.a)):
@@ -225,16 +228,13 @@ def largest_mass(at: Arrangement, term: Term) -> int:
     return most
 
 
-def _split(at: Arrangement, term: Term) -> list[Term]:
+def _split(term: Term) -> list[Term]:
     """Return terms with weights of `LIMB` bits that add up to a term with large ones."""
     mask, limbs = (1 << LIMB) - 1, []
     for values in (term.a, term.b):
         parts = [(e, (values >> e) & mask) for e in range(0, 54, LIMB)]
         limbs.append([(e, part) for e, part in parts if part.any()])
-    found = [Term(1 << (e + f), a, b) for (e, a), (f, b) in product(*limbs)]
-    if any(largest_mass(at, part) >= LARGEST_MASS << 8 for part in found):
-        raise InputError("so many rows of such large weights have no exact sums")
-    return found
+    return [Term(1 << (e + f), a, b) for (e, a), (f, b) in product(*limbs)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -312,10 +312,10 @@ def ordered_hinge(
 ) -> PairSums | None:
     """Return the hinge's sums over ordered pairs, on a coarse grid if `binned` and quicker."""
     s = scores[at.order]
-    fine, smooth = _grid(at, weights, s, 0.0), _grid(at, weights, s, width)
+    fine, smooth = _grid(weights, s, 0.0), _grid(weights, s, width)
     if fine is None or smooth is None:
         return None
-    coarse = _coarse_grid(at, s, width, smooth[0]) if binned else None
+    coarse = _coarse_grid(at.group_ends.size, s, width, smooth[0]) if binned else None
     k, half = coarse or smooth
     exact = counts = _counts(at, weights, s, k, half, coarse is not None)
     # Large weights leave few bits for the soft sums' grid: hard counts get one of their own.
@@ -358,16 +358,13 @@ def _counts(
     return [run(at, places, term.a, term.b, 1 << k, half) for term in weights.terms]
 
 
-def _grid(
-    at: Arrangement, weights: PairWeights, s: np.ndarray, width: float
-) -> tuple[int, int] | None:
+def _grid(weights: PairWeights, s: np.ndarray, width: float) -> tuple[int, int] | None:
     """Return k and the half width in steps, so that no whole number reaches 2^62, or None. Soft
     sums are below mass * 2^k * (range + 1 + width), hard ones below the mass."""
     low, high = float(s.min()), float(s.max())
     span, size = high - low, max(abs(low), abs(high))
     if width > 0:
-        top = max(largest_mass(at, term) for term in weights.terms)
-        k = _steps(span, size, top, width)
+        k = _steps(span, size, weights.largest, width)
         half = 0 if k is None else round(float(np.ldexp(width, k - 1)))
         if k is not None and half >= 1:
             return k, half
@@ -385,18 +382,15 @@ def _steps(span: float, size: float, top: int, width: float) -> int | None:
     return k if k >= 0 else None
 
 
-def _coarse_grid(
-    at: Arrangement, s: np.ndarray, width: float, finest: int
-) -> tuple[int, int] | None:
+def _coarse_grid(groups: int, s: np.ndarray, width: float, finest: int) -> tuple[int, int] | None:
     """Return the same for counters, or None where they are not the quicker form. They are emptied
     for each group: all of them together must not be more than the rows."""
     if not width > 0:
         return None
     k = int(np.ceil(np.log2(2 * STEPS / width)))
     steps = (float(s.max()) - float(s.min())) * 2.0**k
-    if not (0 <= k <= finest and (steps + 2) * at.group_ends.size <= s.size):
-        return None
-    return k, round(float(np.ldexp(width, k - 1)))
+    used = 0 <= k <= finest and (steps + 2) * groups <= s.size
+    return (k, round(float(np.ldexp(width, k - 1)))) if used else None
 
 
 def _combined(weights: PairWeights, parts: list[np.ndarray]) -> np.ndarray:

@@ -2,8 +2,7 @@
 
 A certificate is about the numbers that were computed with, so what would be rounded or dropped is
 refused; decimal text and fractions mean the nearest float64. The caller's data are never written
-to, and what may change meanwhile (on disk) or has no one form (sparse) is copied.
-"""
+to; what may change meanwhile (on disk) or has no one form (sparse) is copied."""
 
 from __future__ import annotations
 
@@ -14,14 +13,12 @@ from copy import copy
 from decimal import Decimal, InvalidOperation
 from functools import cache
 from numbers import Integral, Rational, Real
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from ..errors import InputError, brief, meant
-
-T = TypeVar("T")
 
 EXACT = 2.0**53  # every whole number up to here is one of float64
 # Largest quotient of two weights > 0: products of those further apart lose digits, or underflow.
@@ -284,11 +281,11 @@ def canonical(X: Any, name: str = "X") -> sp.csr_matrix:
     return made
 
 
-def adapted(own: Any, base: type[T], what: str, *more: str) -> T:
+def adapted(own: Any, base: Any, what: str, *more: str) -> Any:
     """Return `own` as a child of `base`, whose defaults stand in for the powers that it lacks."""
     if isinstance(own, base):
         return own
-    wanted = (*more, *sorted(base.__abstractmethods__))  # type: ignore[attr-defined]
+    wanted = (*more, *sorted(base.__abstractmethods__))
     missing = [name for name in wanted if not hasattr(own, name)]
     if missing:
         raise InputError(

@@ -46,10 +46,9 @@ def target_of(path: str | Path) -> Path:
 
 def _replace(final: Path, write: Callable[[BinaryIO], object]) -> None:
     temporary = final.with_name(f".{final.name[:100]}.{secrets.token_hex(8)}.tmp")
-    # "x" and not a private temporary file: the permissions are those of any new file.
-    file = open(temporary, "xb")  # noqa: SIM115
     try:
-        with file:
+        # "x" and not a private temporary file: the permissions are those of any new file.
+        with open(temporary, "xb") as file:
             write(file)
             file.flush()
             os.fsync(file.fileno())

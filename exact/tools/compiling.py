@@ -1,8 +1,7 @@
 """One place that compiles: cached on disk where a cache folder can be written, else without.
 
 A loop may come with a plain form of numpy's passes, which returns the same bits and answers until
-it has cost as much as compiling.
-"""
+it has cost as much as compiling."""
 
 from __future__ import annotations
 
