@@ -34,15 +34,11 @@ ROUTES = ("root", "pinv", "inv")
 @dataclass(frozen=True, eq=False)
 class ClassScatter:
     """R of all pairs: the two class covariances, [SAUC, Prop. 1, eq. (15)]. `times`, a product with
-    R, rounds by at most gamma_chain times `size`, and R is not above the diagonal `mass`."""
+    R, rounds by at most gamma_(n+8) times `size`, and R is not above the diagonal `mass`."""
 
     positive: np.ndarray
     a: np.ndarray
     b: np.ndarray
-
-    @property
-    def chain(self) -> int:
-        return self.positive.size + 8
 
     def times(self, values: np.ndarray) -> np.ndarray:
         return self.mass().reshape((-1,) + (1,) * (values.ndim - 1)) * self.centre(values)
@@ -81,8 +77,7 @@ def class_scatter(positive: np.ndarray, pairs: AllPairs | PairList | None = None
 
 
 def whitener(space: Rows, scatter: ClassScatter, structure: float) -> np.ndarray:
-    """Return L (d, d), lower triangular, with L L' = I + structure F'R F [SAUC, eq. (8)]: a plain
-    machine with features F L^{-T} is the structured one with features F."""
+    """Return L (d, d), lower triangular, with L L' = I + structure F'R F. [SAUC, eq. (8)]"""
     if space.dim > SQUARE_LIMIT:
         raise TooLargeError(
             f"the structure of {space.dim} features is a matrix of that side, and "
@@ -131,7 +126,7 @@ def whitened(space: Rows, scatter: ClassScatter, structure: float) -> Rows:
 
 
 class Whitened(Rows):
-    """F L^{-T} as dense rows."""
+    """F L^{-T} as dense rows: a plain machine with these is the structured one with features F."""
 
     def __init__(self, X: np.ndarray, L: np.ndarray):
         self.L = L
@@ -149,8 +144,7 @@ class Structured(Space):
 
         |sum_i e_i k_i|^2 + structure y'R y,    e = c - structure R y,    [SAUC, eq. (12)]
 
-    with equality at the scores y of the representer; a y that is off costs tightness only.
-    """
+    with equality at the scores y of the representer; a y that is off costs tightness only."""
 
     def __init__(
         self, base: Space, scatter: ClassScatter, structure: float,
@@ -193,7 +187,7 @@ class Structured(Space):
         spread = max(float(z @ self.scatter.times(z)), 0.0)
         moved = np.asarray(error + 2 * UNIT * np.abs(z), dtype=float)
         moved2 = float(self.scatter.mass() @ moved**2) * (1 + gamma(self.n))
-        rounding = gamma(2 * self.scatter.chain) * float(np.abs(z) @ self.scatter.size(z))
+        rounding = gamma(2 * (self.n + 8)) * float(np.abs(z) @ self.scatter.size(z))
         slip = 2 * float(np.sqrt((spread + rounding) * moved2)) + moved2
         return self.structure * spread, self.structure * (slip + rounding)
 
@@ -209,7 +203,7 @@ class Structured(Space):
         # Any y will do, so y is the computed one and has no error.
         y = self.scatter.centre(self._white.scores(self._white.pull(c)))
         moved, size = self.scatter.times(y), self.structure * self.scatter.size(y)
-        e, chain, more = c - self.structure * moved, self.scatter.chain, 1 + gamma(2 * self.n)
+        e, chain, more = c - self.structure * moved, self.n + 8, 1 + gamma(2 * self.n)
         off = gamma(chain + 4) * float(size.sum()) + UNIT * float(np.abs(e).sum())  # errors in e
         spread = self.structure * max(float(y @ moved), 0.0)
         spread_error = gamma(2 * chain) * float(np.abs(y) @ size) * more
@@ -247,8 +241,7 @@ def deformed_gram(
     """Return G (n, n) on the training rows: [SAUC, eq. (17), eq. (18), eq. (19)].
 
     Differs from the paper: 1. a root or pseudo-inverse where the printed inverse does not exist. 2.
-    Formed from n x n matrices: pair matrices would cost O(n^5).
-    """
+    Formed from n x n matrices: pair matrices would cost O(n^5)."""
     if route == "root":
         structure = check_number("structure", structure, closed="low")
         half = _half(K, scatter, structure, K)  # fewer digits cancel than with `middle`
@@ -267,8 +260,7 @@ def _half(K: np.ndarray, scatter: ClassScatter, structure: float, right: np.ndar
 
 
 def direct_gram(features: np.ndarray, scatter: ClassScatter, structure: float) -> np.ndarray:
-    """Return G = F (I + structure Sigma)^{-1} F', Sigma = F'R F, from explicit features (n, r).
-    [SAUC, eq. (8), eq. (14)]"""
+    """Return G = F (I + structure F'R F)^{-1} F' from features (n, r). [SAUC, eq. (8), eq. (14)]"""
     Sigma = features.T @ scatter.times(features)
     return features @ np.linalg.solve(np.eye(Sigma.shape[0]) + structure * Sigma, features.T)
 
@@ -280,8 +272,7 @@ def sauc_scores(
     """Return the scores of new rows, f(x) = sum_s beta_s G(x_s, x). [SAUC, eq. (20)]
 
     Differs from the paper: 1. the correction carries a factor `structure`, which (20) lacks: as
-    printed it is right at structure = 1 only, and does not reduce to AUC-SVM at 0.
-    """
+    printed it is right at structure = 1 only, and does not reduce to AUC-SVM at 0."""
     structure = check_number("structure", structure, closed="low")
     if not paper_literal:
         half = _half(K, scatter, structure, np.column_stack([K @ beta, columns]))

@@ -279,8 +279,7 @@ def check_margin(least: float) -> None:
 
 
 def exponential_sums(pairs: Any, scores: np.ndarray) -> PairSums:
-    """Return the sums of exp(-t) = exp(-s_i) exp(s_j), alpha = exp(-t), over all pairs: O(n). The
-    factors are divided by their largest, so that none is above one."""
+    """Return the sums of exp(-t) = exp(-s_i) exp(s_j) over all pairs, by factors of at most one."""
     positive, (a, b) = pairs.positive, pairs.sides
     s, r = scores[positive], scores[~positive]
     least, most = s[a > 0].min(), r[b > 0].max()

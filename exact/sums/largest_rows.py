@@ -51,9 +51,8 @@ def _slack(boundary: float, width: float) -> float:
 
 
 def _ramp(values: np.ndarray, k: Fraction, width: float) -> Chosen:
-    """Return clip((value - tau) / width + 1/2, 0, 1) RAMP in whole numbers, tau by bisection within
-    half a width of the boundary: on one side all the k largest weigh one, on the other none that is
-    not larger weighs anything."""
+    """Return clip((value - tau) / width + 1/2, 0, 1) RAMP in whole numbers, tau by bisection: half
+    a width below the boundary the k largest weigh one, half a width above only larger ones do."""
     boundary, goal = float(_boundary(values, k)), float(k)
     slack = _slack(boundary, width)
     low, high = boundary - slack, boundary + slack

@@ -88,9 +88,8 @@ def count(keys, bits, half, n_neg, soft, hard):
 
 @compiled_later(plain.spread)
 def spread(keys, bits, soft, hard, unit, scores, middle, c):
-    """Fill c with soft / unit in the order of rows, negatives with a minus. Returns the sum of z
-    over the pairs with m >= 1 less their number, the sum of its absolute terms, that number, and
-    the sum of c over the positive rows."""
+    """Fill c with soft / unit by row, negatives with a minus. Return the sums of z - 1 over pairs
+    with m >= 1, and of its absolute terms, the number of pairs, and the sum of the positives' c."""
     value = carry = size = total = total_carry = 0.0
     active, mask = 0, (1 << bits) - 1
     for k in range(keys.size):
@@ -380,8 +379,7 @@ def ramps(mass, half, out):
 
 @compiled_later(plain.summed)
 def summed(plus, minus):
-    """Return the upper bound of K times the summed hinge, and the sums of absolute values of its
-    counted and its residual part, for the bound of the rounding."""
+    """Return at least K times the summed hinge, and the sizes of its counted and residual parts."""
     mass = mass_carry = 0.0  # of the negatives in bins above k
     theta = theta_carry = 0.0  # their summed residuals,
     spread = 0.0  # at least the sum of their absolute values,
@@ -551,15 +549,11 @@ def hinge(merges, turns, first_below, rank, places, a, b, margin, half, sums):
     """Add the slopes and totals of the hinge, smoothed or not, over all merges of the tree."""
     soft, hard, totals = sums
     S, A, B = places[rank], a[rank], b[rank]
-    most = 1
-    for k in range(turns.size):
-        if turns[k] == 0:
-            most = max(most, merges[k, 2] - merges[k, 0])
-    upper, lower = np.empty(most + 1, np.int64), np.empty(most + 1, np.int64)
-    below, above = np.empty((3, most + 1), np.uint32), np.empty((3, most + 1), np.uint32)
-    mass, moment = np.empty(most + 1, np.int64), np.empty(most + 1, np.int64)
-    spare_rank, spare_a = np.empty(most, np.int64), np.empty(most, np.int64)
-    spare = spare_rank, upper, spare_a, np.empty(most, np.int64)
+    n = rank.size
+    upper, lower = np.empty(n + 1, np.int64), np.empty(n + 1, np.int64)
+    below, above = np.empty((3, n + 1), np.uint32), np.empty((3, n + 1), np.uint32)
+    mass, moment = np.empty(n + 1, np.int64), np.empty(n + 1, np.int64)
+    spare = np.empty(n, np.int64), upper, np.empty(n, np.int64), np.empty(n, np.int64)
     shifts = (half - margin, 1 - half - margin, 1 - margin)
     for k in range(turns.size):
         if turns[k] == 2:
@@ -609,8 +603,7 @@ def _below(tree, first, depth, place):
 
 @compiled
 def counters(last_block, block_ends, S, a, b, top, margin, half, tree, first, depth, after, sums):
-    """Add the sums of the upper rows that `hinge` adds, by counters over bins. `last_block` has the
-    number of the block behind each group."""
+    """Add what `hinge` adds for the upper rows, by counters; `last_block` is behind each group."""
     soft, hard, totals = sums
     start = 0
     for g in range(last_block.size):

@@ -174,8 +174,7 @@ def _chain(n: int, unit: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class SortedRows:
-    """The rows in the order of T_i and B_j, equal ones with the negatives first. A key holds place,
-    class and row at once, so that every sum is one scan."""
+    """The rows in the order of T_i and B_j, negatives first: every sum is one scan of the keys."""
 
     keys: np.ndarray  # the row in the lowest `bits`, then its class (1: positive), then its place
     bits: int
@@ -186,8 +185,7 @@ class SortedRows:
 
     @classmethod
     def of(cls, scores: np.ndarray, positive: np.ndarray, width: float) -> SortedRows | None:
-        """Return the order of finite scores (n,) on a grid for widths up to `width`, or None where
-        that takes whole numbers of more than 63 bits."""
+        """Return the order of scores (n,) for widths up to `width`; None if 63 bits are too few."""
         n, bits = scores.size, scores.size.bit_length()
         low, high = float(scores.min()), float(scores.max())
         span, size = high - low, max(abs(low), abs(high))
@@ -201,9 +199,7 @@ class SortedRows:
         scale = float(np.ldexp(1.0, k))
         keys = (np.floor(scores * scale) - np.floor(low * scale)).astype(np.int64)
         keys += np.where(positive, np.int64(0), np.int64(1 << k))
-        keys <<= 1
-        keys |= positive
-        keys <<= bits
+        keys = ((keys << 1) | positive) << bits
         keys |= np.arange(n, dtype=np.int64)
         keys.sort()
         n_neg, middle = n - int(np.count_nonzero(positive)), low + span / 2

@@ -63,7 +63,7 @@ class Arrangement:
     def merges(self) -> np.ndarray:
         """Places lo, mid, hi of each merge of the tree, and its group: (m, 4), both halves before
         the whole. The rows of lo .. mid - 1 are above those of mid .. hi - 1."""
-        starts, ends = self.block_starts, self.block_ends
+        starts, ends = starts_of(self.block_ends), self.block_ends
         group = self.group[starts]
         found = [np.empty((0, 4), dtype=np.int64)]
         number = np.arange(starts.size) - np.searchsorted(group, group)
@@ -109,14 +109,6 @@ class Arrangement:
         return cls(order, group, group_ends, block, ends)
 
     @cached_property
-    def block_starts(self) -> np.ndarray:
-        return np.concatenate([[0], self.block_ends[:-1]])
-
-    @cached_property
-    def group_starts(self) -> np.ndarray:
-        return np.concatenate([[0], self.group_ends[:-1]])
-
-    @cached_property
     def below(self) -> np.ndarray:
         """The first place of lower rows, for each place: (n,)."""
         return self.block_ends[self.block]
@@ -140,7 +132,11 @@ class Arrangement:
     def turned(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """What `group_ends`, `block` and `block_ends` are with the rows in the other order."""
         n, block = self.block.size, self.block_ends.size - 1 - self.block[::-1]
-        return n - self.group_starts[::-1], block, n - self.block_starts[::-1]
+        return n - starts_of(self.group_ends)[::-1], block, n - starts_of(self.block_ends)[::-1]
+
+
+def starts_of(ends: np.ndarray) -> np.ndarray:
+    return np.concatenate([[0], ends[:-1]])
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,11 +181,11 @@ class PairWeights:
             largest = max(_largest_mass(at, term) for term in terms)
             if largest >= LARGEST_MASS << 8:
                 raise InputError("so many rows of such large weights have no exact sums")
-        masses = []
+        masses, starts = [], starts_of(at.group_ends)
         for term in terms:  # in two parts, neither of which can overflow
             pairs = term.a * partners(at, term.b)
-            halves = pairs >> 32, pairs & 0xFFFFFFFF
-            both = zip(*(np.add.reduceat(x, at.group_starts).tolist() for x in halves), strict=True)
+            high, low = (np.add.reduceat(x, starts) for x in (pairs >> 32, pairs & 0xFFFFFFFF))
+            both = zip(high.tolist(), low.tolist(), strict=True)
             masses.append([term.coefficient * ((x << 32) + y) for x, y in both])
         by_group = [sum(parts) for parts in zip(*masses, strict=True)]
         mass = sum(by_group)
@@ -216,14 +212,15 @@ def partners(at: Arrangement, b: np.ndarray) -> np.ndarray:
 def rows_above(at: Arrangement, a: np.ndarray) -> np.ndarray:
     """Return the total weight of the rows above each place: the exact sum of a."""
     running = np.concatenate([[0], np.cumsum(a)])
-    return running[at.block_starts[at.block]] - running[at.group_starts[at.group]]
+    return running[starts_of(at.block_ends)[at.block]] - running[starts_of(at.group_ends)[at.group]]
 
 
 def _largest_mass(at: Arrangement, term: Term) -> int:
     """Return a bound of the total weight of the pairs of one row."""
     most = 0
     for one, other in ((term.a, term.b), (term.b, term.a)):
-        sums = np.add.reduceat(other.astype(float), at.group_starts)  # int64 might overflow
+        # int64 might overflow
+        sums = np.add.reduceat(other.astype(float), starts_of(at.group_ends))
         most = max(most, int(one.max()) * (int(float(sums.max()) * (1 + 1e-6)) + 1))
     return most
 
@@ -298,9 +295,8 @@ def hinge_counts_by_counters(
 def placements(
     at: Arrangement, scores: np.ndarray, a: np.ndarray, b: np.ndarray, tolerance: float
 ) -> np.ndarray:
-    """Return what each row's concordant and tied partners weigh, below and above it: (4, n). Pairs
-    with s_i - s_j > tolerance are concordant, those with s_j - s_i > tolerance discordant. Float
-    subtraction is monotone: to the last pair, a double loop would count the same."""
+    """Return what each row's concordant (s_i - s_j > tolerance) and tied partners weigh, below and
+    above it: (4, n). Float subtraction is monotone: the counts are those of a double loop."""
     found, rank = np.zeros((4, scores.size), dtype=np.int64), at.by_score(scores)
     by_rank = rank, scores[rank], a[rank], b[rank]
     loops.placements(at.merges, *by_rank, float(tolerance), found)
@@ -417,7 +413,8 @@ def ordered_quadratic(
     """Return the sums of the square loss, or of the squared hinge, over ordered pairs."""
     s, n = scores[at.order], scores.size
     if square:
-        low, high = (least.reduceat(s, at.group_starts) for least in (np.minimum, np.maximum))
+        starts = starts_of(at.group_ends)
+        low, high = np.minimum.reduceat(s, starts), np.maximum.reduceat(s, starts)
         s = s - (low / 2 + high / 2)[at.group]
     else:
         s = s - (float(scores.min()) + float(scores.max())) / 2

@@ -70,8 +70,7 @@ def _lost(given: np.ndarray, held: np.ndarray) -> np.ndarray:
 
 
 def loses_digits(given: Any, held: float) -> bool:
-    """Return whether a number or its text is other than the float64 `held` made of it. Decimals
-    below 2^53 and text with an exponent mean the nearest float64."""
+    """Whether `held` is another number; decimals below 2^53 and text with an exponent may round."""
     if isinstance(given, str | bytes):
         text = given.decode() if isinstance(given, bytes) else given
         if not (EXACT <= abs(held) < np.inf) or "e" in text.lower():

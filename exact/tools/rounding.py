@@ -24,8 +24,7 @@ def is_long(values: np.ndarray) -> bool:
 
 @dataclass(frozen=True)
 class Bound:
-    """A computed number and a bound of its error: the true one is between `low` and `high`. An
-    upper bound may exceed it by `excess` more."""
+    """A number and a bound of its error; an upper bound may exceed the truth by `excess` more."""
 
     value: float
     error: float
@@ -193,9 +192,8 @@ class ExactColumns:
         for weight, (rows, entries, exponent) in zip(w.tolist(), self, strict=True):
             if weight == 0.0 or not entries.any():
                 continue
-            numerator, denominator = weight.as_integer_ratio()
-            zeros = (numerator & -numerator).bit_length() - 1
-            factor, power = numerator >> zeros, zeros + 1 - denominator.bit_length() + exponent
+            (factor,), power = whole_numbers_of(np.array([weight]))
+            power += exponent
             if power < low:
                 total, low = total << (low - power), power
             _add(total, rows, entries * (factor << (power - low)))

@@ -54,9 +54,8 @@ def one_thread() -> Iterator[None]:
 
 
 def small_in_one_thread(work: Callable[P, T]) -> Callable[P, T]:
-    """Let `work` run within `limited` by its matrix, which is the first argument of two dimensions,
-    or the matrix of its kernel's values, and its `n_jobs`. `kernel`, `n_landmarks` and `n_jobs` are
-    keywords, or attributes of the `self` of a method."""
+    """Let `work` run within `limited` by its first argument of two dimensions, or the matrix of its
+    kernel's values. `kernel`, `n_landmarks` and `n_jobs` are keywords, or attributes of `self`."""
     is_method = "self" in inspect.signature(work).parameters
 
     @functools.wraps(work)
@@ -78,8 +77,7 @@ def small_in_one_thread(work: Callable[P, T]) -> Callable[P, T]:
 
 @contextmanager
 def limited(numbers: int, n_jobs: int | None) -> Iterator[None]:
-    """Within, passes over rows take `n_jobs` threads, and linear algebra takes one if `n_jobs` is
-    given or the matrix is small."""
+    """Within, passes take `n_jobs` threads, and linear algebra one if so, or if numbers are few."""
     with at_most(n_jobs), nullcontext() if n_jobs is None and numbers > SMALL else one_thread():
         yield
 
