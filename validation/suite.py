@@ -27,18 +27,8 @@ from .. import __version__
 from ..exact.errors import InputError
 from ..exact.tools.arrays import check_choice, check_count
 from . import effects, reruns
-from .claims import recorded
-from .claims.claim import (
-    ERROR,
-    FILED,
-    PROFILES,
-    REGISTRY,
-    Claim,
-    Context,
-    Outcome,
-    Verdict,
-    vocabulary,
-)
+from .claims import claim, recorded
+from .claims.claim import Claim, Context, Outcome, Verdict
 from .commands.endings import finish, stopped_at_once
 from .data.datasets import real_data_folder
 from .extremes import NaNError, has_nan
@@ -64,8 +54,8 @@ def claims(
     registry: Mapping[str, Claim] | None = None, only: str | Sequence[str] = ()
 ) -> list[Claim]:
     """Return claims, paper by paper, those of one paper in the order of being entered."""
-    entries = (REGISTRY if registry is None else registry).values()
-    found = sorted(entries, key=lambda entry: FILED.index(entry.paper))
+    entries = (claim.REGISTRY if registry is None else registry).values()
+    found = sorted(entries, key=lambda entry: claim.FILED.index(entry.paper))
     only = [only] if isinstance(only, str) else only
     known = [entry.name for entry in found]
     for name in only:
@@ -89,7 +79,7 @@ def run(
     alike; else it is written next to it, to OUT/only.
     """
     chosen = claims(registry, only)
-    check_choice("profile", profile, PROFILES)
+    check_choice("profile", profile, claim.PROFILES)
     seed, jobs = check_count("seed", seed, 0), check_count("jobs", jobs)
     folder = None if out is None else made_folder(out)
     start = time.perf_counter()
@@ -179,7 +169,7 @@ def run_claim(entry: Claim, seed: int, profile: str) -> Row:
         with stopped_at_once(), threadpool_limits(1):
             outcome = entry.run(context)
         _refuse_nan(outcome)
-        if outcome.verdict not in vocabulary(entry.kind):
+        if outcome.verdict not in claim.vocabulary(entry.kind):
             raise ValueError(f"{outcome.verdict} is not a verdict of a {entry.kind}")
         if outcome.verdict == Verdict.NOT_TESTABLE and _is_absent(entry, outcome):
             expected = Verdict.NOT_TESTABLE
@@ -187,7 +177,7 @@ def run_claim(entry: Claim, seed: int, profile: str) -> Row:
     except Exception as error:
         shown, lines = f"{type(error).__name__}: {error}", traceback.format_exception(error)
         outcome = Outcome(Verdict.NOT_TESTABLE, shown, details={"traceback": "".join(lines)})
-        return row(ERROR, expected, outcome)
+        return row(claim.ERROR, expected, outcome)
 
 
 def _key(entry: Claim, seed: int, profile: str) -> dict[str, Any]:
@@ -211,7 +201,7 @@ def _earlier(document: dict[str, Any] | None) -> Row | None:
         row = replace(Row.from_document((document or {})["row"]), taken_over=True)
     except (KeyError, TypeError, AttributeError):
         return None
-    return row if row.verdict != ERROR else None
+    return row if row.verdict != claim.ERROR else None
 
 
 def _is_absent(entry: Claim, outcome: Outcome) -> bool:

@@ -14,27 +14,14 @@ import numpy as np
 
 from ...approx import draw_pairs
 from ...approx.landmarks import uniform
-from ...exact import (
-    HINGE,
-    AllPairs,
-    Gram,
-    InputError,
-    PairList,
-    Problem,
-    Ridge,
-    Rows,
-    Solution,
-    Status,
-    linear_problem,
-    pair_problem,
-)
+from ...exact import AllPairs, Gram, InputError, PairList, Problem, Ridge, Rows, Solution
 from ...exact.api.solve import choose_solver
 from ...exact.certificate.certificate import careful_primal
-from ...exact.certificate.solution import Solver
+from ...exact.certificate.solution import Solver, Status
 from ...exact.formulation.formulation import Formulation, formulate
 from ...exact.formulation.request import Request
-from ...exact.losses.registry import Loss
-from ...exact.problem.problem import split_labels
+from ...exact.losses.registry import HINGE, Loss
+from ...exact.problem.problem import linear_problem, pair_problem, split_labels
 from ...exact.solvers.cutting_plane import CuttingPlane
 from ...exact.spaces.kernels import Kernel
 from ...exact.spaces.rows import Space

@@ -24,25 +24,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from ...approx import IncompleteROCSVM, Nystrom, draw_pairs
 from ...approx.newton.truncated_newton import NewtonClassifier
-from ...exact import (
-    HINGE,
-    SQUARED_HINGE,
-    AllPairs,
-    Gram,
-    InputError,
-    PairList,
-    Problem,
-    Ridge,
-    Rows,
-    Solution,
-    Status,
-    pair_problem,
-)
+from ...exact import AllPairs, Gram, InputError, PairList, Problem, Ridge, Rows, Solution, Status
 from ...exact.api.solve import choose_solver
 from ...exact.formulation.formulation import Formulation
-from ...exact.losses.registry import Loss, get_loss
+from ...exact.losses.registry import HINGE, SQUARED_HINGE, Loss, get_loss
 from ...exact.pairs.concordance import Estimate, compare_models
-from ...exact.problem.problem import split_labels
+from ...exact.problem.problem import pair_problem, split_labels
 from ...exact.spaces.factor import DENSE_LIMIT
 from ...exact.spaces.kernels import Kernel, Linear
 from ...exact.spaces.rows import check_matrix

@@ -17,20 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from ...exact import (
-    AllPairs,
-    Mean,
-    Problem,
-    Ridge,
-    Rows,
-    Solution,
-    Worst,
-    cross_group_pairs,
-    delong,
-    solve,
-    write_proof,
-)
+from ...exact import AllPairs, Mean, Problem, Ridge, Rows, Solution, Worst, solve, write_proof
 from ...exact.losses.registry import ALL_LOSSES
+from ...exact.pairs.concordance import delong
+from ...exact.pairs.kinds import cross_group_pairs
 from ...exact.proof import check_proof
 from ...exact.solvers.choose import choose_solver
 from ..extremes import highest, lowest

@@ -17,17 +17,8 @@ from ...approx import NBAUC, PairSGD, TruncatedNewton, nsauc, nystrom_map
 from ...approx.landmarks import kmeans
 from ...approx.newton.newton_equation import NewtonPoint, SortedCurvature, direction
 from ...approx.nsauc import Schedule, Walk
-from ...exact import (
-    SQUARED_HINGE,
-    AllPairs,
-    Problem,
-    Ridge,
-    Rows,
-    Solution,
-    lam_from_C,
-    linear_problem,
-    pair_problem,
-)
+from ...exact import SQUARED_HINGE, AllPairs, Problem, Ridge, Rows, Solution, lam_from_C
+from ...exact.problem.problem import linear_problem, pair_problem
 from ...exact.spaces.kernels import Gaussian
 from ...exact.sums import loops
 from ..bounds.experiment import hinge_problem, optimum

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import stats
 from sklearn.svm import LinearSVC
 
-from ...exact import HINGE, AllPairs, PairList, Ridge, Rows, delong, pair_problem
+from ...exact import HINGE, AllPairs, PairList, Ridge, Rows, delong, pair_problem, structured
 from ...exact.certificate.solution import Solution
 from ...exact.estimators.thresholds import Cuts, all_cuts, threshold_equal_error
 from ...exact.estimators.thresholds import threshold_midpoint as midpoint
@@ -21,14 +21,7 @@ from ...exact.solvers.cutting_plane import CuttingPlane
 from ...exact.solvers.qp import QP, enumerate_pairs
 from ...exact.spaces.factor import factor_gram
 from ...exact.spaces.kernels import Gaussian, Linear
-from ...exact.structured import (
-    class_scatter,
-    deformed_gram,
-    direct_gram,
-    literal_pair_kernel,
-    pair_kernel,
-    sauc_scores,
-)
+from ...exact.structured import class_scatter, sauc_scores
 from ..bounds.experiment import hinge_problem, mean_loss, optimum, solved
 from ..data.datasets import Dataset, xor_train_test
 from ..data.printed_numbers import numbers, printed
@@ -164,8 +157,8 @@ def sauc_eq_17_as_printed(c: Context) -> Outcome:
         # What the matrix does to the indicators of the two classes: zero where it is singular.
         kept.append(float(np.abs(inside @ ends).max() / np.abs(inside).max()))
         try:
-            by_numpy = deformed_gram(K, scatter, s, "inv", paper_literal=True)
-            shown.append(f"{apart(by_numpy, direct_gram(F, scatter, s)):.1e}")
+            by_numpy = structured.deformed_gram(K, scatter, s, "inv", paper_literal=True)
+            shown.append(f"{apart(by_numpy, structured.direct_gram(F, scatter, s)):.1e}")
         except np.linalg.LinAlgError:
             shown.append("refused")
     regular = highest(kept) > EXACT
@@ -178,9 +171,9 @@ def sauc_eq_17_by_the_root_of_r(c: Context) -> Errors:
     data = toy(c)
     K, scatter = WIDTH(data.X, data.X), class_scatter(data.is_positive)
     for s in STRUCTURES:
-        right = direct_gram(factor_gram(K).features, scatter, s)
+        right = structured.direct_gram(factor_gram(K).features, scatter, s)
         for route in ("root", "pinv"):
-            found = apart(deformed_gram(K, scatter, s, route), right)
+            found = apart(structured.deformed_gram(K, scatter, s, route), right)
             yield f"{route}, lambda {s:g}: relative error", found
 
 
@@ -216,7 +209,9 @@ def answer(task: Formulation, tol: float = 1e-9) -> Solution:
 def sauc_eq_3_as_printed(c: Context) -> Outcome:
     train, test = toy(c), toy(c, 1)
     pairs = nearest_pairs(train.X, train.is_positive, 10)
-    theta, dual = solved_dual(pair_kernel(WIDTH(train.X, train.X), pairs.i, pairs.j), 1.0)
+    theta, dual = solved_dual(
+        structured.pair_kernel(WIDTH(train.X, train.X), pairs.i, pairs.j), 1.0
+    )
     columns = WIDTH(test.X, train.X)
     scores = (columns[:, pairs.i] - columns[:, pairs.j]) @ theta
     task = machine(train, 1 / pairs.i.size, 0.0, "rbf", pairs=pairs)
@@ -224,8 +219,8 @@ def sauc_eq_3_as_printed(c: Context) -> Outcome:
     moved = float(np.abs(scores - task.evaluate(solution.w, test.X)).max())
     # |f(x) - g(x)| <= |f - g| sqrt(k(x, x)), and each is within its radius of the optimum.
     radius = dual.certificate.radius + solution.certificate.radius
-    literal = literal_pair_kernel(Linear(), train.X, pairs.i, pairs.j)
-    same = apart(literal, pair_kernel(Linear()(train.X, train.X), pairs.i, pairs.j))
+    literal = structured.literal_pair_kernel(Linear(), train.X, pairs.i, pairs.j)
+    same = apart(literal, structured.pair_kernel(Linear()(train.X, train.X), pairs.i, pairs.j))
     good = between(solution, dual) <= OPTIMA and moved <= radius and same <= EXACT
     shown = f"scores differ by {moved:.1e}, certified {radius:.1e}; linear kernels by {same:.0e}"
     return judged(good, shown)
@@ -247,8 +242,8 @@ def sauc_eq_19_with_a_generalised_inverse(c: Context) -> Outcome:
     errors, optima = [], []
     for s in SOLVED:
         eq_9 = D @ np.linalg.inv(np.eye(len(Sigma)) + s * Sigma) @ D.T
-        G = deformed_gram(Linear()(data.X, data.X), scatter, s, "pinv")
-        errors.append(apart(pair_kernel(G, pairs.i, pairs.j), eq_9))
+        G = structured.deformed_gram(Linear()(data.X, data.X), scatter, s, "pinv")
+        errors.append(apart(structured.pair_kernel(G, pairs.i, pairs.j), eq_9))
         rows = Rows(factor_gram(G).features)
         dual = solved(QP("lifted", "CLARABEL", finish=True), hinge_problem(data, lam, space=rows))
         primal, gap = answer(machine(data, lam, s)), dual.certificate.gap / dual.certificate.primal

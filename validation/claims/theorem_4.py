@@ -17,33 +17,10 @@ from ...exact.spaces.factor import factor_gram
 from ...exact.spaces.kernels import Gaussian, Kernel, Laplacian
 from ...exact.spaces.rows import Space
 from ..bounds import experiment as bounds
-from ..bounds.experiment import (
-    Draw,
-    Experiment,
-    bound_figure,
-    certified,
-    hinge_problem,
-    mean_loss,
-    optimum,
-    prepare,
-)
+from ..bounds import printed
+from ..bounds.experiment import optimum
 from ..bounds.kernel import Approximation
-from ..bounds.printed import (
-    DELTA,
-    ClusterInstance,
-    DrawnPair,
-    Step,
-    eq_17,
-    eq_17_objectives,
-    eq_18,
-    eq_19,
-    eq_20,
-    eq_21,
-    hoeffding,
-    least_norm,
-    most_often,
-    theorem4,
-)
+from ..bounds.printed import DELTA, ClusterInstance, DrawnPair, Step, eq_19, eq_20, hoeffding
 from ..bounds.printed import PRINTED as THREE_HALVES
 from ..bounds.printed import REPAIRED as FIVE_HALVES
 from ..data.datasets import Dataset, make_dataset
@@ -101,13 +78,13 @@ class Reading:
 
     def right(self, exponent: float = THREE_HALVES) -> float:
         """Return the right side, the landmark in the mixed cluster."""
-        N_max = most_often(self.n, self.B)[0]
+        N_max = printed.most_often(self.n, self.B)[0]
         return self.instance.theorem4(self.B, N_max, self.norms).bound(exponent, self.root)
 
     def sides(self) -> tuple[float, float, float]:
         """Return left side, right side, and a probability with which left exceeds right."""
         (left, missed), right = self.instance.left_side(self.B, MISSED), self.right()
-        sure = self.instance.q * (1 - most_often(self.n, self.B)[1] - missed)
+        sure = self.instance.q * (1 - printed.most_often(self.n, self.B)[1] - missed)
         return left, right, sure if above(left, right) else 0.0
 
 
@@ -189,17 +166,17 @@ def judge_17(c: Context, of_objectives: bool) -> Outcome:
     n, count = (200, 20) if c.quick else (500, 200)
     data, rng, found = c.load(f"linear:{n}"), c.rng("pairs"), []
     for lam in (1.0, 10.0):
-        problem = hinge_problem(data, lam)
+        problem = bounds.hinge_problem(data, lam)
         full = optimum(problem, tol=1e-12)
         for _ in range(count):
             other = problem.with_pairs(draw_pairs(problem.pairs.positive, n, rng))
             drawn = optimum(other, tol=1e-12)
             certificates = full.certificate, drawn.certificate
             if of_objectives:  # the proof uses only that both are within the gaps of optimal
-                step, slack = eq_17_objectives, sum(one.gap for one in certificates)
+                step, slack = printed.eq_17_objectives, sum(one.gap for one in certificates)
             else:  # a loss is Lipschitz in f with constant max |k_i - k_j| <= 2 reach
                 radii = sum(one.radius for one in certificates)
-                step, slack = eq_17, 6 * problem.space.reach * radii
+                step, slack = printed.eq_17, 6 * problem.space.reach * radii
             sides = step(problem, other, full.w, drawn.w)
             found.append([sides.left, sides.right, slack])
     lefts, rights, slacks = np.array(found).T
@@ -212,9 +189,9 @@ def norm_of_the_minimiser(c: Context) -> Outcome:
     rng, share, holds = c.rng("pairs"), 0.0, True
     for data, lam in product(sets, (1.0, 0.1, 0.01)):
         for pairs in (None, draw_pairs(data.is_positive, data.X.shape[0], rng)):
-            problem = hinge_problem(data, lam, pairs)
+            problem = bounds.hinge_problem(data, lam, pairs)
             solution = optimum(problem, tol=1e-11)
-            norm2, loss = problem.space.norm2(solution.w), mean_loss(problem, solution.w)
+            norm2, loss = problem.space.norm2(solution.w), bounds.mean_loss(problem, solution.w)
             radius = solution.certificate.radius
             slack = lam * radius * (2 * np.sqrt(norm2) + radius)
             slack += 2 * problem.space.reach * radius
@@ -271,7 +248,7 @@ class Case:
     """
 
     data: Dataset
-    experiment: Experiment
+    experiment: bounds.Experiment
     pair: DrawnPair
     dual: DrawnPair
 
@@ -286,13 +263,15 @@ def prepared(
     sets: Sequence[tuple[Dataset, Kernel]],
     lams: Sequence[float],
     landmarks: Sequence[int],
-) -> Iterator[tuple[Dataset, int, Experiment, np.random.Generator]]:
+) -> Iterator[tuple[Dataset, int, bounds.Experiment, np.random.Generator]]:
     """Yield data, d, both exact solutions, and the random numbers of their draws."""
     for (data, kernel), lam in product(sets, lams):
         case = None
         for d in landmarks:
             stream = f"{data.name}/{lam:g}/{d}"
-            case = prepare(data.X, data.y, kernel, lam, d, c.draw_seed(stream), TOL, solved=case)
+            case = bounds.prepare(
+                data.X, data.y, kernel, lam, d, c.draw_seed(stream), TOL, solved=case
+            )
             yield data, d, case, c.rng(stream)
 
 
@@ -302,11 +281,11 @@ def drawn_pairs(
     """Solve the drawn problem with K and K~; expand in the rows, theta~ as in `Case`."""
     positive = approximation.positive
     exact, near = (
-        certified(pair_problem(space, positive, pairs, HINGE, Ridge(lam)), TOL)
+        bounds.certified(pair_problem(space, positive, pairs, HINGE, Ridge(lam)), TOL)
         for space in (factor, Rows(approximation.features))
     )
     drawn = pair_problem(truth, positive, pairs, HINGE, Ridge(lam))
-    tilde = least_norm(approximation.features, near.w)
+    tilde = printed.least_norm(approximation.features, near.w)
     pair = DrawnPair(approximation, drawn, B, exact.witness.c / lam, tilde)
     return pair, replace(pair, theta_tilde=near.witness.c / lam)
 
@@ -364,7 +343,7 @@ def theorem_4_hoeffding_step(c: Context) -> Outcome:
 
 
 def eq_18_as_printed(c: Context) -> Outcome:
-    return judge_step(c, lambda case: eq_18(case.pair), lambda case: NOISE)
+    return judge_step(c, lambda case: printed.eq_18(case.pair), lambda case: NOISE)
 
 
 def eq_19_strong_convexity(c: Context) -> Outcome:
@@ -405,7 +384,7 @@ def eq_20_with_the_penalties(c: Context) -> Outcome:
 
 
 def eq_21_for_the_square_root_of_the_norms(c: Context) -> Outcome:
-    return judge_step(c, lambda case: eq_21(case.pair), lambda case: 2 * case.radius)
+    return judge_step(c, lambda case: printed.eq_21(case.pair), lambda case: 2 * case.radius)
 
 
 # The remarks after Theorem 4: N_max, |E| and how the second term grows.
@@ -485,7 +464,7 @@ def second_term_with_its_eigenvalues(c: Context) -> Outcome:
         X, positive = whole.X[:n], whole.is_positive[:n]
         points = uniform(X, math.ceil(n / math.log(n)), c.draw_seed(f"{n}")).rows
         made = Approximation.of_landmarks(Gaussian(5.0), X, points, positive)
-        bound = theorem4(made, 0.01, n, N_max=math.log(n))
+        bound = printed.theorem4(made, 0.01, n, N_max=math.log(n))
         terms.append(bound.at_least - bound.terms["A1"])
     allowed = (math.log(sizes[-1]) / math.log(sizes[0])) ** 1.5
     grew = terms[-1] / terms[0]
@@ -505,7 +484,7 @@ class Cell:
     lam: float
     d: int
     B: int
-    draws: list[Draw]
+    draws: list[bounds.Draw]
 
     @property
     def all_rows(self) -> bool:
@@ -559,13 +538,13 @@ def part(c: Context, name: str) -> Outcome:
     figures: tuple[Figure, ...] = ()
     if name == bounds.EXCESS:
         draws, title = middle_draws(made, made[0].data)
-        figures = (bound_figure(draws, title, "theorem-4-prime-part-1", part_1=True),)
+        figures = (bounds.bound_figure(draws, title, "theorem-4-prime-part-1", part_1=True),)
     measured = f"violated in {sum(hits)} of {sum(counts)} {unit}; bound / error "
     measured += f"{lowest(ratios):.2g} at best, median {np.median(ratios):.2g}"
     return sandwich(false, ratios, measured, vacuous, figures=figures)
 
 
-def middle_draws(made: Sequence[Cell], data: Dataset) -> tuple[list[Draw], str]:
+def middle_draws(made: Sequence[Cell], data: Dataset) -> tuple[list[bounds.Draw], str]:
     """Return the draws of a data set at the least lam and the middle number of landmarks."""
     lam = lowest(cell.lam for cell in made)
     shown = [cell for cell in made if cell.data is data and cell.lam == lam]
@@ -590,7 +569,7 @@ def next_to_errors(c: Context, made: Sequence[Cell], name: str) -> Outcome:
 
 def theorem_4_against_true_errors(c: Context) -> Outcome:
     made = grid(c.seed, c.profile)
-    figure = bound_figure(*middle_draws(made, made[-1].data), "bound-against-error-3")
+    figure = bounds.bound_figure(*middle_draws(made, made[-1].data), "bound-against-error-3")
     return replace(next_to_errors(c, made, bounds.PRINTED), figures=(figure,))
 
 
@@ -629,7 +608,7 @@ def cells(seed: int, profile: str) -> tuple[Cell, ...]:
             data = make_dataset(f"noise:{n}", X, y.astype(int), source=source)
         else:
             data = c.load(f"{name}:{n}", f"{name} {n}")
-        case = prepare(data.X, data.y, kernel, lam, d, c.draw_seed(f"{at}"), 1e-8)
+        case = bounds.prepare(data.X, data.y, kernel, lam, d, c.draw_seed(f"{at}"), 1e-8)
         pairs = c.rng(f"pairs {at}")
         draws = [case.draw(B, pairs, DELTA) for _ in range(n_draws)]
         found.append(Cell(data, lam, d, B, draws))

@@ -35,18 +35,9 @@ from ...exact.problem.penalties import GroupLasso, Ridge, Sign
 from ...exact.spaces.kernels import PRECOMPUTED, get_kernel, name_of
 from ...exact.spaces.rows import partitions_of
 from ..data.datasets import data_sha256, load, names
+from ..files import tables
 from ..files.labels import Labels
 from ..files.parquet_folder import is_parquet_folder, read_parquet_folder
-from ..files.tables import (
-    SVMLIGHT,
-    BadColumnsError,
-    Selection,
-    as_numbers,
-    check_room,
-    option_of,
-    read_raw,
-    read_table,
-)
 from ..store import plain
 from .endings import counted_progress, finish, say_json
 
@@ -69,11 +60,8 @@ STANDARDISED = (
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """The options of a problem by the names that click gives them; a command has some of them.
-
-    A loss and a kernel may be objects of one's own, and a model file gives groups and a sign as
-    lists of columns.
-    """
+    """The options of a problem by the names that click gives them. A loss and a kernel may be
+    objects of one's own, and a model file gives groups and a sign as lists of columns."""
 
     target: str | None = None
     positive: str | None = None
@@ -120,12 +108,10 @@ class Options:
     seed: int = 0
     out: str | None = None
     as_json: bool = False
-    keys: tuple[str, ...] = ()
-    """Which of them the command has."""
+    keys: tuple[str, ...] = ()  # Which of them the command has.
 
     @classmethod
     def of(cls, given: dict[str, Any]) -> Self:
-        """Return what click has read."""
         return cls(**given, keys=tuple(given))
 
     @property
@@ -136,27 +122,26 @@ class Options:
 
     @property
     def ordered(self) -> bool:
-        """Whether one of the options that order the rows was given."""
         return not (self.qid is None and self.time is None and self.event is None)
 
     @property
-    def selection(self) -> Selection:
-        """What is read of a file."""
+    def selection(self) -> tables.Selection:
         said = {None: None, "yes": True, "no": False}
         columns, drop = split_names(self.columns), split_names(self.drop) or ()
         header, zero_based = said[self.header], said[self.zero_based]
         extra = () if self.worst_of is None else (self.worst_of,)
-        return Selection(self.target, columns, drop, True, header, zero_based, extra=extra)
+        return tables.Selection(self.target, columns, drop, True, header, zero_based, extra=extra)
 
     def limits(self, **more: Any) -> Limits:
-        """Return how the problem is solved."""
         return Limits(**{"method": self.method, "tol": self.tol, "max_time": self.max_time} | more)
 
     def check_for(self, name: str, vector: bool = False) -> None:
         """Refuse an option on how another kind of file is read; a `vector` may have a header."""
         ending = name.lower().removesuffix(".gz")
-        if self.zero_based is not None and not ending.endswith(SVMLIGHT):
-            raise InputError(f"{name}: --zero-based is for svmlight files ({', '.join(SVMLIGHT)})")
+        if self.zero_based is not None and not ending.endswith(tables.SVMLIGHT):
+            raise InputError(
+                f"{name}: --zero-based is for svmlight files ({', '.join(tables.SVMLIGHT)})"
+            )
         if self.header is not None and not (vector or ending.endswith((".csv", ".tsv"))):
             raise InputError(f"{name}: --header is for .csv and .tsv files")
 
@@ -184,37 +169,25 @@ def split_names(text: str | None) -> tuple[str, ...] | None:
     return found
 
 
-# Data
-
-
 @dataclass(frozen=True, eq=False)
 class Data:
-    """Rows (n, d), labels (n,) that are 1 on the positive rows, and their fingerprint.
-
-    Rows in a folder have no y and no fingerprint; with `--qid` or `--time` y are the grades or the
-    times. What the file does not say is None.
-    """
+    """Rows (n, d), labels (n,) that are 1 on the positive rows, and their fingerprint; of a folder
+    the rows alone. With `--qid` or `--time` y are the grades or the times."""
 
     name: str
     X: Any
     y: np.ndarray
     sha256: str | None
-    label: str | float | None = None
-    negative: str | float | None = None
-    """What the rows of the two classes are called; a negative None is all the rest."""
+    label: str | float | None = None  # What the positive rows are called.
+    negative: str | float | None = None  # And the others; None is all the rest.
     columns: list[str] | None = None
-    names: Labels | None = None
-    """What stood for the label of each row."""
+    names: Labels | None = None  # What stood for the label of each row.
     ordered: OrderedPairs | None = None
-    ordered_by: str | None = None
-    """"qid" or "time"; "qid" for a folder whose rows have queries, too."""
-    scaler: Any = None
-    """What made X of the columns, with `--standardise` or by the model."""
-    member: np.ndarray | None = None
-    """The group of each row (n,), with `--worst-of`."""
-    zero_based: bool | None = None
+    ordered_by: str | None = None  # "qid", also for a folder whose rows have queries, or "time".
+    scaler: Any = None  # What made X of the columns, with `--standardise` or by the model.
+    member: np.ndarray | None = None  # The group of each row (n,), with `--worst-of`.
+    zero_based: bool | None = None  # This and `assumed` are as in `Table`.
     assumed: bool = False
-    """As in `Table`."""
 
     @property
     def labels(self) -> np.ndarray | None:
@@ -223,7 +196,6 @@ class Data:
 
     @property
     def positive(self) -> np.ndarray:
-        """Bool array (n,)."""
         return self.y == 1
 
     @property
@@ -245,7 +217,6 @@ class Data:
 
     @property
     def partitioned(self) -> bool:
-        """Whether the rows, and their labels with them, stay in a folder of files."""
         return partitions_of(self.X) is not None
 
     @property
@@ -255,11 +226,8 @@ class Data:
 
 
 def open_data(name: str, options: Options, model: Any = None, vector: bool = False) -> Data:
-    """Return the data that `name` stands for: a built-in name, a folder or a file, in its order.
-
-    Of a `SavedModel` the columns are read, in its order, and scaled as it scales them. Raises
-    `InputError` for data that cannot be used, and for options that do not go together.
-    """
+    """Return the data that `name` stands for: a built-in name, a folder or a file. Of a model
+    the columns are read, in its order, and scaled as it scales them."""
     if not name.strip():
         raise InputError(f"{name!r} names no data: give a file, a folder, or {', '.join(names())}")
     built_in = name.split(":")[0] in names() and not Path(name).exists()
@@ -293,7 +261,7 @@ def needed(model: Any) -> Iterator[None]:
     """Within, no error offers to leave out columns that a model needs."""
     try:
         yield
-    except BadColumnsError as error:
+    except tables.BadColumnsError as error:
         if model is None:
             raise
         raise InputError(error.wrong) from None
@@ -328,7 +296,6 @@ def _check_pairs(name: str, options: Options, built_in: bool, folder: bool) -> N
 
 
 def _folder_data(name: str, options: Options, model: Any) -> Data:
-    """Return the rows of a folder of Parquet files, which stay there."""
     if options.standardise or (model is not None and model.scaler is not None):
         raise InputError("--standardise is for one table: standardise the files of a folder first")
     asked, qid = options.selection, options.qid
@@ -358,20 +325,20 @@ def _file_data(name: str, options: Options, model: Any) -> Data:
             asked = replace(asked, columns=model.columns)
         asked = model.read_as(asked)
     if options.qid is not None:
-        table = read_raw(name, replace(asked, extra=(options.qid,)))
-        y = as_numbers(table.labels.written(), name, "grade")
+        table = tables.read_raw(name, replace(asked, extra=(options.qid,)))
+        y = tables.as_numbers(table.labels.written(), name, "grade")
         extra = table.extra[options.qid]
         pairs = ordered_pairs_of(y, extra, None, None)
     elif options.time is not None and options.event is not None:
-        table = read_raw(name, replace(asked, target=options.event, extra=(options.time,)))
-        extra = as_numbers(table.labels.written(), name, "event")
+        table = tables.read_raw(name, replace(asked, target=options.event, extra=(options.time,)))
+        extra = tables.as_numbers(table.labels.written(), name, "event")
         if (wrong := np.flatnonzero((extra != 0) & (extra != 1))).size:
             row = f"the event of data row {wrong[0] + 1} is {extra[wrong[0]]:g}"
             raise InputError(f"{name}: {row}: it must be 0 or 1")
-        y = as_numbers(table.extra[options.time], name, "time")
+        y = tables.as_numbers(table.extra[options.time], name, "time")
         pairs = ordered_pairs_of(None, None, y, extra)
     else:
-        _, y, table = read_table(name, asked, options.positive)
+        _, y, table = tables.read_table(name, asked, options.positive)
     columns, sha = true_names(table.columns), data_sha256(table.X, y)
     if model is None:
         _warn_of_counters(name, table.X, columns)
@@ -393,7 +360,7 @@ def _warn_of_counters(name: str, X: Any, columns: list[str] | None) -> None:
     for column in row_counters(X, columns):
         click.echo(
             f"aucert: {name}: column '{column}' counts the rows: if it is a saved row index "
-            f"and no feature, leave it out with --drop {shlex.quote(option_of([column]))}",
+            f"and no feature, leave it out with --drop {shlex.quote(tables.option_of([column]))}",
             err=True,
         )
 
@@ -449,9 +416,6 @@ def scaled(scaler: Any, X: Any) -> Any:
     return rows
 
 
-# The request
-
-
 def request_of(options: Options, data: Data) -> Request:
     """Return the request that the options make; `certify` sets lam later where a rival gives it.
     That of a path, which has a share of l1, has a penalty at lam = 1."""
@@ -490,7 +454,7 @@ def read_pairs(text: str, data: Data, seed: int) -> AllPairs | PairList:
     if kind == "drawn" and counted:
         from ...approx.drawn_pairs import draw_pairs
 
-        check_room(f"--pairs {text}", BYTES_A_PAIR * int(number), "draw fewer pairs")
+        tables.check_room(f"--pairs {text}", BYTES_A_PAIR * int(number), "draw fewer pairs")
         return draw_pairs(data.positive, int(number), seed)
     raise InputError(f"--pairs takes all, nearest:K or drawn:B with K, B >= 1, not {text!r}")
 
@@ -558,9 +522,6 @@ def penalty_in_words(request: Request, columns: list[str] | None) -> tuple[str, 
     return " + ".join(parts), where
 
 
-# The result
-
-
 def scores_of(data: Data, request: Request, w: np.ndarray) -> Any:
     """Return the scores of weights, or of kernel coefficients: (n,). Of a folder return their
     counts; where its rows have queries, their concordance."""
@@ -574,7 +535,6 @@ def scores_of(data: Data, request: Request, w: np.ndarray) -> Any:
 
 
 def common_keys(data: Data, options: Options, request: Request) -> dict[str, Any]:
-    """Return the keys that every result carries."""
     n, n_pos = int(data.X.n) if data.partitioned else int(data.y.size), None
     if data.has_classes:
         n_pos = data.X.facts.n_pos if data.partitioned else int(data.positive.sum())

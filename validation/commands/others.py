@@ -23,15 +23,7 @@ from ...exact.errors import InputError
 from ...exact.tools.arrays import check_number
 from ...exact.tools.atomic_files import target_of
 from ..files.written import write_atomically, write_json, write_text
-from .endings import (
-    counted_progress,
-    finish,
-    named_folder,
-    output_folder,
-    result_first,
-    say_json,
-    solver_progress,
-)
+from . import endings
 
 if TYPE_CHECKING:
     from ..report.document import Report
@@ -52,7 +44,9 @@ def run_validate(list_only: bool, out: str | None, as_json: bool, **asked: Any) 
         entries = claims(only=asked["only"])
         if as_json:
             keys = ("name", "paper", "place", "kind", "statement", "expected_verdict")
-            say_json({"claims": [{key: str(getattr(one, key)) for key in keys} for one in entries]})
+            endings.say_json(
+                {"claims": [{key: str(getattr(one, key)) for key in keys} for one in entries]}
+            )
             return 0
         if not sys.stdout.isatty():
             for one in entries:  # a line a claim, so that names can be cut out
@@ -65,14 +59,14 @@ def run_validate(list_only: bool, out: str | None, as_json: bool, **asked: Any) 
         titles = ("claim", "place", "kind", "recorded", "statement")
         Console(highlight=False).print(_table(titles, lines))
         return 0
-    folder = named_folder(out) or "aucert-report"
+    folder = endings.named_folder(out) or "aucert-report"
 
     def say(report: Report) -> None:
-        say_json(report.as_json()) if as_json else _print_report(report)
+        endings.say_json(report.as_json()) if as_json else _print_report(report)
 
     with (
-        result_first(say) as found,
-        counted_progress("claims", "writing", as_json, lambda row: row.name) as progress,
+        endings.result_first(say) as found,
+        endings.counted_progress("claims", "writing", as_json, lambda row: row.name) as progress,
     ):
         report = run(**asked, out=folder, progress=progress, first=found.append)
     if not as_json:
@@ -146,7 +140,7 @@ def run_check_solver(
         listed = reference_problems(only or None)
         width = max(len(problem.name) for problem in listed)
         if as_json:
-            say_json({"problems": [problem.name for problem in listed]})
+            endings.say_json({"problems": [problem.name for problem in listed]})
             return 0
         for p in listed:
             click.echo(f"{p.name:{width}}  {p.y.size:4} x {p.X.shape[1]:<3}  {p.tests}")
@@ -156,12 +150,12 @@ def run_check_solver(
     check_name(solver)
 
     def say(report: Any) -> None:
-        finish()
+        endings.finish()
         click.echo(report.to_json() if as_json else report.table)
 
-    with result_first(say) as found, output_folder(out) as folder:
+    with endings.result_first(say) as found, endings.output_folder(out) as folder:
         words = "{0.name}: {0.verdict}".format
-        with counted_progress("problems", "looking for the cause", as_json, words) as show:
+        with endings.counted_progress("problems", "looking for the cause", as_json, words) as show:
             report = check_solver(solver, only=only or None, progress=show, **asked)
         found.append(report)
         if folder is not None:
@@ -199,13 +193,13 @@ def run_bench(
     options = Options(as_json=as_json, **asked)
 
     def say(document: dict[str, Any]) -> None:
-        finish()
-        say_json(document) if as_json else click.echo(text)
+        endings.finish()
+        endings.say_json(document) if as_json else click.echo(text)
 
     with (
-        result_first(say) as done,
-        output_folder(out) as folder,
-        solver_progress("reading", as_json) as progress,
+        endings.result_first(say) as done,
+        endings.output_folder(out) as folder,
+        endings.solver_progress("reading", as_json) as progress,
     ):
         for name in data:
             rows = open_data(name, options)
@@ -254,7 +248,7 @@ def run_plot(result: str, out: str) -> None:
         raise InputError(f"{path}: this is not a JSON document of aucert")
     drawn = picture(_figure(path, held), kind)
     write_atomically(out, lambda file: file.write(drawn))
-    finish()
+    endings.finish()
     click.echo(f"{path} drawn: {out}")
 
 
@@ -364,7 +358,7 @@ def run_reproduce(
                 "--check runs all papers in one process: leave out NAME, --jobs and --max-time"
             )
         return _check_evidence(out, as_json, **work)
-    folder = named_folder(out) or "aucert-tables"
+    folder = endings.named_folder(out) or "aucert-tables"
     if estimate_only:
         left = estimate(names=names, out=folder, **work)
         _say_estimate(left, jobs, limit_of(work["profile"], max_time), as_json)
@@ -375,7 +369,7 @@ def run_reproduce(
             document = {"schema_version": SCHEMA_VERSION, "version": __version__}
             document |= {key: work[key] for key in ("seed", "profile")}
             document["complete"] = not any(item.results.unfinished for item in shown)
-            say_json(document | {"tables": [item.as_json() for item in shown]})
+            endings.say_json(document | {"tables": [item.as_json() for item in shown]})
             return
         for item in shown:
             click.echo(f"{item.table.name}: {item.conclusion}")
@@ -383,7 +377,10 @@ def run_reproduce(
                 click.echo(f"  missing: {line}")
 
     work |= {"jobs": jobs, "max_time": max_time, "judge": said_on}
-    with result_first(say) as found, counted_progress("parts", "writing", as_json) as progress:
+    with (
+        endings.result_first(say) as found,
+        endings.counted_progress("parts", "writing", as_json) as progress,
+    ):
         shown = reproduce(names=names, out=folder, progress=progress, first=found.append, **work)
     if not as_json:
         click.echo(f"pages: {folder}/index.md")
@@ -399,7 +396,7 @@ def _check_evidence(
     from ..reruns import check, record
     from ..store import EVIDENCE, SCHEMA_VERSION
 
-    target, folder, found = named_folder(out), Path(evidence or EVIDENCE), {}
+    target, folder, found = endings.named_folder(out), Path(evidence or EVIDENCE), {}
     for paper in FILED:
         outcome = check(paper, folder=folder, data=data_dir, **asked)
         found[paper] = record(paper, outcome, folder)
@@ -408,7 +405,7 @@ def _check_evidence(
             for line in found[paper]["differences"]:
                 click.echo(f"  {line}")
     if as_json:
-        say_json({"schema_version": SCHEMA_VERSION, "checks": found})
+        endings.say_json({"schema_version": SCHEMA_VERSION, "checks": found})
     if target is not None:
         target.mkdir(parents=True, exist_ok=True)
         write_json(target / "checked.json", found)
@@ -426,7 +423,7 @@ def _list_tables(entries: Sequence[Any], as_json: bool) -> None:
         fields = ("name", "paper", "place", "title")
         lines.append({name: getattr(table, name) for name in fields} | {"minutes": minutes})
     if as_json:
-        say_json({"tables": lines})
+        endings.say_json({"tables": lines})
         return
     for line in lines:  # one line per table, so that names can be cut out
         times = ", ".join(f"{name} {m:g} min" for name, m in line["minutes"].items())
@@ -441,7 +438,7 @@ def _say_estimate(found: list[Estimate], jobs: int, limit: float | None, as_json
     hours = minutes / 60 / jobs
     if as_json:
         document = {"experiments": [*map(asdict, found)], "cpu_minutes": minutes}
-        say_json(document | {"jobs": jobs, "hours": hours, "max_time": limit})
+        endings.say_json(document | {"jobs": jobs, "hours": hours, "max_time": limit})
         return
     for item in found:
         time = "not measured" if item.cpu_minutes is None else f"{item.cpu_minutes:.1f} CPU min"

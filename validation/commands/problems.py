@@ -34,26 +34,12 @@ from ...exact.proof.write import save_partitions, write_partitioned_proof, write
 from ...exact.spaces.gram import as_meant
 from ...exact.tools.arrays import check_count, check_number, check_tolerance
 from ...exact.tools.rounding import at_least, at_most
+from ..files import vectors
 from ..files.parquet_folder import is_parquet_folder
 from ..files.tables import may_count_from
-from ..files.vectors import (
-    OF_STANDARDISED,
-    LinearModel,
-    read_model_of_another,
-    read_scores,
-    read_vector,
-)
 from ..files.written import csv_text, write_atomically, write_json, write_text, write_vector
 from ..store import file_sha256, plain
-from .endings import (
-    best_point_kept,
-    finish,
-    interrupted,
-    output_folder,
-    result_first,
-    say_json,
-    solver_progress,
-)
+from . import endings
 from .inputs import (
     Data,
     Options,
@@ -101,9 +87,9 @@ def run_solve(name: str, **given: Any) -> None:
             raise InputError(f"--proof-rows {folder}: this folder is not empty: choose another one")
 
     with (
-        result_first(lambda document: print_document(document, options.as_json)) as found,
-        output_folder(options.out, _check_ours, (PROOF, MODEL, DATA)) as folder,
-        output_folder(options.proof_rows, check_empty, option="--proof-rows") as rows,
+        endings.result_first(lambda document: print_document(document, options.as_json)) as found,
+        endings.output_folder(options.out, _check_ours, (PROOF, MODEL, DATA)) as folder,
+        endings.output_folder(options.proof_rows, check_empty, option="--proof-rows") as rows,
     ):
         start = time.perf_counter()
         data = open_data(name, options)
@@ -112,7 +98,7 @@ def run_solve(name: str, **given: Any) -> None:
         request, method = request_of(options, data), options.method
         if data.partitioned and options.proof and method == "auto":
             method = "descent"  # whose dual point is made of bins, as the proof file's is
-        with _progress(data, request, options) as say, best_point_kept():
+        with _progress(data, request, options) as say, endings.best_point_kept():
 
             def show(step: Step) -> None:
                 say(f"step {step.n_iter}  objective {step.primal:.6g}  gap {step.gap:.2g}")
@@ -127,7 +113,7 @@ def run_solve(name: str, **given: Any) -> None:
         if folder is not None:
             linear = request.kernel == "linear"
             title = "weight" if linear else "coefficient"
-            title = title if data.scaler is None else OF_STANDARDISED + title
+            title = title if data.scaler is None else vectors.OF_STANDARDISED + title
             write_vector(folder / WEIGHTS, solution.w, title, data.columns if linear else None)
             proof, in_memory = folder / PROOF, isinstance(data.X, np.ndarray)
             if data.partitioned and options.proof:  # it takes two more passes over the rows
@@ -154,7 +140,7 @@ def run_solve(name: str, **given: Any) -> None:
             files = {n: file_sha256(str(folder / n)) for n in OURS if (folder / n).exists()}
             write_json(folder / SOLUTION, document | {"history": history, "files": files})
     if solution.status is Status.INTERRUPTED:
-        interrupted()
+        endings.interrupted()
 
 
 def _check_ours(folder: Path) -> None:
@@ -190,7 +176,9 @@ def _progress(
     many = n >= max(FEWEST, 4 * ROWS_PER_COORDINATE * d)
     sampled = many and plain and descends and request.loss != SQUARE
     first = f"solving a sample of the {n} rows first" if sampled else f"first step over {n} rows"
-    return solver_progress(first, options.as_json, data.X.engine if data.partitioned else None)
+    return endings.solver_progress(
+        first, options.as_json, data.X.engine if data.partitioned else None
+    )
 
 
 @contextmanager
@@ -247,10 +235,13 @@ def run_path(name: str, **given: Any) -> None:
             raise InputError("--cv is for all pairs: leave --pairs, --fpr-max and --tpr-min out")
 
     def say(document: dict[str, Any]) -> None:
-        finish()
-        say_json(document) if options.as_json else click.echo(_table(document, found))
+        endings.finish()
+        endings.say_json(document) if options.as_json else click.echo(_table(document, found))
 
-    with result_first(say) as done, output_folder(options.out, instead=(PATH_WEIGHTS,)) as folder:
+    with (
+        endings.result_first(say) as done,
+        endings.output_folder(options.out, instead=(PATH_WEIGHTS,)) as folder,
+    ):
         data = open_data(name, options)
         request = request_of(options, data)
         found, folds = _followed(data, request, options)
@@ -264,7 +255,7 @@ def run_path(name: str, **given: Any) -> None:
                 rows = [["lam", *columns], *([*map(repr, line)] for line in lines)]
                 write_text(folder / PATH_WEIGHTS, csv_text(rows))
     if found.interrupted:
-        interrupted()
+        endings.interrupted()
 
 
 def _followed(data: Data, request: Request, options: Options) -> tuple[FoundPath, Any]:
@@ -278,7 +269,7 @@ def _followed(data: Data, request: Request, options: Options) -> tuple[FoundPath
             say(f"{len(done)} of {count} lam done  objective {most:.6g}  gap {gap:.2g}")
 
         lams, limits = options.lams or None, options.limits(callback=show)
-        with best_point_kept():
+        with endings.best_point_kept():
             found = path_of(data.X, data.labels, request, lams, options.n_lams, limits)
         if options.cv is None or found.interrupted:
             return found, None
@@ -378,7 +369,7 @@ def run_certify(name: str, **given: Any) -> None:
     elif data.partitioned:
         raise InputError(f"{name}: rows in a folder are certified with --weights or --model")
     else:
-        scores = read_scores(str(options.scores), data.y.size, options.selection.header)
+        scores = vectors.read_scores(str(options.scores), data.y.size, options.selection.header)
     limits = options.limits()
     audit = certify_request(data.X, data.labels, request, limits, w, scores, options.norm2, rival)
     order = order_keys(data, scores if w is None else scores_of(data, request, w))
@@ -411,11 +402,11 @@ def _read_weights(options: Options, data: Data) -> np.ndarray:
     """Return the weights of `--weights`, of a size that fits."""
     path, (n, d) = str(options.weights), data.X.shape
     linear = options.kernel == "linear"
-    model = read_model_of_another(path, d) if linear else None
+    model = vectors.read_model_of_another(path, d) if linear else None
     if model is not None:
         return model.w * _sign(path, model, data)
     sizes = (d, d + 1) if linear else (n,)
-    found = read_vector(path, sizes, header=options.selection.header)
+    found = vectors.read_vector(path, sizes, header=options.selection.header)
     if list(found.title) == ["0"] and found.values.size + 1 in sizes:
         click.echo(
             f"aucert: {path}: its first line, 0, is read as a header: write 0.0 if it is a weight",
@@ -448,7 +439,7 @@ def _read_weights(options: Options, data: Data) -> np.ndarray:
     return w
 
 
-def _sign(path: str, model: LinearModel, data: Data) -> int:
+def _sign(path: str, model: vectors.LinearModel, data: Data) -> int:
     """Return -1 where a model scores high what is meant to be low here, else 1."""
     high, low = data.label, data.negative
     if high is None and data.ordered_by is None and not data.partitioned:

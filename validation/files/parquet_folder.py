@@ -17,24 +17,9 @@ import numpy as np
 from ...exact.errors import InputError
 from ...exact.spaces.groups import GroupedRows
 from ...exact.spaces.partitions import Block, LocalEngine, PartitionedRows, block_rows, named
+from . import tables
 from .labels import MAX_CLASSES, Label, Labels, two_classes
-from .tables import (
-    EVERYTHING,
-    BadColumnsError,
-    Fault,
-    Numbers,
-    Selection,
-    called,
-    cells_of,
-    fault,
-    fault_of_type,
-    is_words,
-    numbers_of,
-    open_parquet,
-    refuse,
-    refuse_needed,
-    remote,
-)
+from .tables import Numbers
 
 NUMBERS = 1 << 24  # Small row groups are one partition up to about so many; a batch has no more.
 
@@ -61,14 +46,14 @@ class ParquetPartition:
         """Raise the sentence for a number of row `row` of the partition that cannot be used."""
         place = self.first + row + 1
         if column is not None:
-            name, (what, do) = self.columns[column], fault(str(value))
-            refuse(self.path, {name: (f"{what} in column '{name}', row {place}", do)})
+            name, (what, do) = self.columns[column], tables.fault(str(value))
+            tables.refuse(self.path, {name: (f"{what} in column '{name}', row {place}", do)})
         where = f"the weight in column '{self.weight}', row {place}, is {value}"
         raise InputError(f"{self.path}: {where}: weights are >= 0, finite and of moderate size")
 
     def batches(self, names: Sequence[str]) -> Iterator[tuple[Any, range]]:
         """Yield these columns, batch after batch, with the numbers of the rows in the file."""
-        with open_parquet(self.path, pre_buffer=False) as file:
+        with tables.open_parquet(self.path, pre_buffer=False) as file:
             if self.groups[-1] >= file.num_row_groups or not {*names} <= {*file.schema_arrow.names}:
                 raise InputError(f"{self.path} changed while it was being read: start again")
             start, most = self.first + 1, max(1, NUMBERS // len(names))
@@ -83,7 +68,7 @@ class ParquetPartition:
         for batch, places in self.batches(read):
             features = [Numbers(name) for name in self.columns]
             held = [numbers_in(batch, column, places) for column in features]
-            refuse(self.path, {}, features)
+            tables.refuse(self.path, {}, features)
             weight = group = key = None
             if self.weight is not None:
                 weight = self._needed(batch, self.weight, places)
@@ -93,8 +78,8 @@ class ParquetPartition:
                 positive = np.zeros(batch.num_rows, dtype=bool)
                 key = self._needed(batch, self.target, places)
                 column = whole(self.path, batch, self.qid, places)
-                cells = np.asarray(cells_of(column))
-                group = cells if is_words(column.type) else named(cells, self.path)
+                cells = np.asarray(tables.cells_of(column))
+                group = cells if tables.is_words(column.type) else named(cells, self.path)
             for start in range(0, batch.num_rows, step):
                 rows = slice(start, start + step)
                 columns = np.stack([column[rows] for column in held], dtype=float)
@@ -105,18 +90,18 @@ class ParquetPartition:
         """Return a column that is not a feature as float64."""
         column = Numbers(name)
         held = numbers_in(batch, column, places)
-        refuse_needed(self.path, [column.bad])
+        tables.refuse_needed(self.path, [column.bad])
         return held.astype(float)
 
     def _positive(self, column: Any) -> np.ndarray:
         """Return which cells of the label column are positive."""
         from pyarrow import types
 
-        if is_words(column.type):
+        if tables.is_words(column.type):
             column = column if types.is_dictionary(column.type) else column.dictionary_encode()
             known = [str(word) in self.positive for word in column.dictionary.to_pylist()]
-            return np.array(known, dtype=bool)[numbers_of(column.indices)]
-        return np.isin(numbers_of(column), [*self.positive])
+            return np.array(known, dtype=bool)[tables.numbers_of(column.indices)]
+        return np.isin(tables.numbers_of(column), [*self.positive])
 
 
 def numbers_in(batch: Any, column: Numbers, places: range) -> np.ndarray:
@@ -125,7 +110,7 @@ def numbers_in(batch: Any, column: Numbers, places: range) -> np.ndarray:
 
     held = batch.column(column.name)
     plain = types.is_floating(held.type) and held.type.bit_width >= 32 and not held.null_count
-    return numbers_of(held) if plain else column.of(cells_of(held), places)
+    return tables.numbers_of(held) if plain else column.of(tables.cells_of(held), places)
 
 
 def whole(path: str, batch: Any, name: str, places: range) -> Any:
@@ -137,7 +122,9 @@ def whole(path: str, batch: Any, name: str, places: range) -> Any:
     return column
 
 
-def refuse_all(path: str, parts: Iterable[ParquetPartition], faults: dict[str, Fault]) -> None:
+def refuse_all(
+    path: str, parts: Iterable[ParquetPartition], faults: dict[str, tables.Fault]
+) -> None:
     """Raise one error on all features with these faults, or with a bad cell. It reads no more than
     some partitions of a large folder."""
     found, left = dict(faults), 8 * NUMBERS
@@ -148,12 +135,12 @@ def refuse_all(path: str, parts: Iterable[ParquetPartition], faults: dict[str, F
         for batch, places in part.batches([column.name for column in columns]) if columns else ():
             left -= len(columns) * len(places)
             for column in columns:
-                column.of(cells_of(batch.column(column.name)), places)
+                column.of(tables.cells_of(batch.column(column.name)), places)
         for column in columns:
             if column.bad is not None:
                 what, do = column.bad
                 found[column.name] = f"{what} ({part.path})", do
-    refuse(path, found)
+    tables.refuse(path, found)
 
 
 def may_be_cut(metadata: Any, qid: str) -> list[bool]:
@@ -196,14 +183,14 @@ class ParquetFolder:
             if self.qid is None:
                 return PartitionedRows(engine, self.columns)
             return GroupedRows(engine, self.columns, advice)
-        except BadColumnsError:
+        except tables.BadColumnsError:
             refuse_all(self.path, self.partitions, {})
             raise
 
 
 def read_parquet_folder(
     path: str | Path,
-    asked: Selection = EVERYTHING,
+    asked: tables.Selection = tables.EVERYTHING,
     positive: object = None,
     weight: str | None = None,
     qid: str | None = None,
@@ -212,18 +199,18 @@ def read_parquet_folder(
     extra = tuple(name for name in (weight, qid) if name is not None)
     asked = replace(asked, drop=(*asked.drop, *extra))
     paths, parts, n = parquet_paths(str(path)), list[ParquetPartition](), 0
-    with open_parquet(paths[0]) as file:
-        names, types = called(file.schema_arrow.names), file.schema_arrow.types
+    with tables.open_parquet(paths[0]) as file:
+        names, types = tables.called(file.schema_arrow.names), file.schema_arrow.types
     places, kinds = asked.places(Path(paths[0]), names), dict(zip(names, types, strict=True))
     assert places.target is not None
     columns, target = tuple(names[k] for k in places.features), names[places.target]
     like, faults = ParquetPartition("", (), 0, columns, target, weight, qid), places.unclear
     for name in paths:
-        with open_parquet(name) as file:
+        with tables.open_parquet(name) as file:
             schema, metadata = file.schema_arrow, file.metadata
         for column in (target, *extra):
             label = column in (target, qid)
-            refuse_needed(name, [fault_in(schema, column, kinds, paths[0], label)])
+            tables.refuse_needed(name, [fault_in(schema, column, kinds, paths[0], label)])
         for column in columns:
             if bad := fault_in(schema, column, kinds, paths[0]):
                 faults.setdefault(column, (f"{bad[0]} ({name})", bad[1]))
@@ -249,7 +236,7 @@ def parquet_paths(path: str) -> list[str]:
     """Return the paths of the Parquet files of a folder, in order; there is one at least."""
     base = path
     if "://" in path:
-        system, inside = remote(path)
+        system, inside = tables.remote(path)
         base = system.unstrip_protocol(inside)
         try:
             found = [system.unstrip_protocol(name) for name in system.find(inside)]
@@ -270,17 +257,21 @@ def parquet_paths(path: str) -> list[str]:
 
 def fault_in(
     schema: Any, column: str, kinds: dict[str, Any], first: str, label: bool = False
-) -> Fault | None:
+) -> tables.Fault | None:
     """Return why a file's column cannot be used next to the first file's, if it cannot."""
     if column not in schema.names:
         return f"no column '{column}', which {first} has", "write the same columns"
     if schema.names.count(column) > 1:
         return f"two columns are named '{column}'", "rename one of them"
     kind = schema.field(column).type
-    if label and kind != kinds[column] and not (is_words(kind) and is_words(kinds[column])):
+    if (
+        label
+        and kind != kinds[column]
+        and not (tables.is_words(kind) and tables.is_words(kinds[column]))
+    ):
         both = f"column '{column}' holds {kind}, and in {first} it holds {kinds[column]}"
         return both, "write one or the other"
-    return fault_of_type(column, kind, label)
+    return tables.fault_of_type(column, kind, label)
 
 
 def _parts_of(file: ParquetPartition, metadata: Any) -> list[ParquetPartition]:
@@ -308,10 +299,10 @@ def _positive_cells(
 
     cells: dict[Any, int] = {}  # and where each may stand first
     for part in parts:
-        with open_parquet(part.path, pre_buffer=False) as file:
+        with tables.open_parquet(part.path, pre_buffer=False) as file:
             read = file.read_row_groups(list(part.groups), columns=[part.target], use_threads=False)
         rows = range(part.first + 1, part.first + 1 + read.num_rows)
-        for cell in cells_of(unique(whole(part.path, read, part.target, rows))):
+        for cell in tables.cells_of(unique(whole(part.path, read, part.target, rows))):
             cells.setdefault(cell, part.first + 1)
         if len(cells) > MAX_CLASSES:  # which are refused below
             break

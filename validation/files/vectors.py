@@ -13,18 +13,8 @@ import numpy as np
 
 from ...exact.errors import InputError
 from ...exact.tools.arrays import as_float64, loses_digits
+from . import tables
 from .labels import as_number, is_missing
-from .tables import (
-    Selection,
-    are_places,
-    csv_rows,
-    damage_reported,
-    existing_file,
-    fault,
-    read_arrays,
-    read_raw,
-    text_lines,
-)
 
 _TEXT_ENDINGS = (".csv", ".csv.gz", ".txt")
 # What a line of text above numbers has to say, unless it names each of them.
@@ -57,7 +47,7 @@ def read_vector(
     `header` says whether a first line 0 is a header; where nobody says, it is one if the numbers
     below it are as many as one of `sizes`, and with it they are not as many as the first.
     """
-    found, name = existing_file(path), Path(path).name.lower()
+    found, name = tables.existing_file(path), Path(path).name.lower()
     if name.endswith((".npy", ".npz")):
         vector = Vector(_from_array(found, what))
     elif name.endswith(_TEXT_ENDINGS):
@@ -79,9 +69,9 @@ def read_vector(
 def read_scores(path: str | Path, n: int, header: bool | None = None) -> np.ndarray:
     """Return one score for each of n rows, (n,): of a table the column `score`, as in `predict`."""
     table = str(path).lower().endswith((".csv", ".csv.gz"))
-    first = next(csv_rows(existing_file(path)), (0, []))[1] if table else []
+    first = next(tables.csv_rows(tables.existing_file(path)), (0, []))[1] if table else []
     if len(first) > 1 and "score" in first:
-        values = read_raw(path, Selection(columns=("score",), labelled=False)).X[:, 0]
+        values = tables.read_raw(path, tables.Selection(columns=("score",), labelled=False)).X[:, 0]
     else:
         values = read_vector(path, (n,), "scores", header).values
     if len(values) != n:
@@ -91,14 +81,14 @@ def read_scores(path: str | Path, n: int, header: bool | None = None) -> np.ndar
 
 def _from_array(path: Path, what: str) -> np.ndarray:
     if path.suffix.lower() == ".npz":
-        arrays = read_arrays(path)
+        arrays = tables.read_arrays(path)
         if len(arrays) != 1:
             names = ", ".join(arrays) or "none"
             raise InputError(f"{path}: must hold a single array of {what}; it holds {names}")
         (held,) = arrays.values()
     else:
         with (
-            damage_reported(path, "npy file", ValueError, EOFError, OSError, MemoryError),
+            tables.damage_reported(path, "npy file", ValueError, EOFError, OSError, MemoryError),
             open(path, "rb") as file,
         ):
             start = file.read(6)
@@ -150,7 +140,7 @@ def _from_text(path: Path, sizes: Sequence[int], what: str, header: bool | None)
         return Vector(column(below), first if width == len(first) > 1 else None, first)
     if header is None:
         header = len(below) in sizes and len(lines) != sizes[0]
-    if are_places(first) and (header if len(first) == 1 else below):
+    if tables.are_places(first) and (header if len(first) == 1 else below):
         return Vector(column(below), None, first)
     return Vector(column(lines))
 
@@ -158,10 +148,10 @@ def _from_text(path: Path, sizes: Sequence[int], what: str, header: bool | None)
 def _fields(path: Path) -> list[tuple[int, list[str]]]:
     """Return the row and the fields of each line that is not blank."""
     lines = []
-    for row, line in enumerate(text_lines(path), start=1):
+    for row, line in enumerate(tables.text_lines(path), start=1):
         whole = line.strip()
         mark = next((m for m in ",;\t" if m in whole), None)
-        with damage_reported(path, "text file", csv.Error):
+        with tables.damage_reported(path, "text file", csv.Error):
             whole = whole.rstrip(",; \t") if mark else whole
             fields = next(csv.reader([whole], delimiter=mark), []) if mark else whole.split()
         if fields:
@@ -177,7 +167,7 @@ def _is_named(fields: list[str]) -> bool:
 def _number(path: Path, row: int, field: str, what: str) -> float:
     number = as_number(field)
     if number is None:
-        raise InputError(f"{path}: {fault(field)[0]} in row {row}: {what} must be numbers")
+        raise InputError(f"{path}: {tables.fault(field)[0]} in row {row}: {what} must be numbers")
     if loses_digits(field, number):
         raise InputError(f"{path}: {field[:40]} in row {row} loses digits in float64: round it")
     return number
@@ -224,7 +214,7 @@ def read_model_of_another(path: str | Path, n_features: int) -> LinearModel | No
     linear booster that XGBoost saved as `.json`. Formats that leave out zeros are filled up to
     `n_features`, those of the data.
     """
-    found = existing_file(path)
+    found = tables.existing_file(path)
     with found.open("rb") as file:
         head = file.read(4096).decode("utf-8", errors="replace").replace("\r\n", "\n")
     if head.startswith("solver_type"):
@@ -252,7 +242,7 @@ def read_model_of_another(path: str | Path, n_features: int) -> LinearModel | No
 def _text(path: Path) -> str:
     if path.stat().st_size > LARGEST_MODEL:
         raise InputError(f"{path}: larger than {LARGEST_MODEL >> 20} MiB: no linear model")
-    with damage_reported(path, "UTF-8 text", UnicodeDecodeError):
+    with tables.damage_reported(path, "UTF-8 text", UnicodeDecodeError):
         return path.read_text(encoding="utf-8")
 
 
@@ -327,7 +317,7 @@ def _svm_light(path: Path, n_features: int) -> LinearModel:
 
 def _xgboost(path: Path) -> LinearModel:
     """Return the weights of a linear booster; the last one is its bias."""
-    with damage_reported(path, "JSON file", ValueError, RecursionError):
+    with tables.damage_reported(path, "JSON file", ValueError, RecursionError):
         document = json.loads(_text(path))
     try:
         learner = document["learner"]
@@ -342,7 +332,7 @@ def _xgboost(path: Path) -> LinearModel:
     weights = model.get("weights")
     if not weights or not isinstance(weights, list) or {*map(type, weights)} - {int, float}:
         raise InputError(f"{path}: damaged, the booster has no list of weights")
-    with damage_reported(path, "list of weights", OverflowError):
+    with tables.damage_reported(path, "list of weights", OverflowError):
         w = np.array(weights, dtype=float)
     # The prediction of this objective is a time: large where the risk is small.
     return LinearModel(w, of_times=objective == "survival:aft")

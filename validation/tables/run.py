@@ -17,23 +17,12 @@ from threadpoolctl import threadpool_limits
 from ... import __version__
 from ...exact.errors import InputError, brief
 from ...exact.tools.arrays import check_count
+from .. import store
 from ..commands.endings import finish, stopped_at_once
 from ..data.datasets import real_data_folder
 from ..files.written import check_name, made_folder
 from ..report.document import environment
-from ..store import (
-    EVIDENCE,
-    Document,
-    EvidenceFolder,
-    Log,
-    evidence_path,
-    file_sha256,
-    finished,
-    missing_data,
-    part_key,
-    plain,
-    read_evidence,
-)
+from ..store import Document
 from . import convergence, nonlinear, sauc, scaling_up, sht  # noqa: F401  they enter tables
 from .pages import Judge, Shown, write_pages
 from .table import SAID, TABLES, Experiment, Job, Part, Results, Run, Table
@@ -72,7 +61,9 @@ def cpu_minutes(experiment: Experiment, profile: str) -> float | None:
     """Return the minutes of all parts together, the full profile's by the evidence; or None."""
     if profile == "quick" or (profile == "printed" and experiment.printed_minutes):
         return experiment.quick_minutes if profile == "quick" else experiment.printed_minutes
-    kept = read_evidence(evidence_path(EVIDENCE, experiment.name, "full", 0)).values()
+    kept = store.read_evidence(
+        store.evidence_path(store.EVIDENCE, experiment.name, "full", 0)
+    ).values()
     return sum(document["cpu_seconds"] for document in kept) / 60 if kept else None
 
 
@@ -82,7 +73,7 @@ class Gathered:
 
     experiment: Experiment
     parts: tuple[Part, ...]
-    log: Log
+    log: store.Log
     done: dict[str, Document] = field(default_factory=dict)
     missing: dict[str, str] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
@@ -106,7 +97,7 @@ def begun(
     out: str | Path = "aucert-tables",
     registry: Mapping[str, Table] | None = None,
     evidence: str | Path | None = None,
-) -> tuple[list[Table], Run, EvidenceFolder, dict[str, Gathered]]:
+) -> tuple[list[Table], Run, store.EvidenceFolder, dict[str, Gathered]]:
     """Return tables, options, evidence, and what that and the folder have of each experiment."""
     entries, data = chosen(names, tables() if registry is None else registry), real_data_folder()
     if data_dir is not None:
@@ -115,14 +106,16 @@ def begun(
             raise InputError(f"--data-dir {data_dir}: no such folder")
     run = Run(profile, check_count("seed", seed, 0), data)
     gathered = {}
-    kept = EvidenceFolder(None if evidence is None else Path(evidence).expanduser().resolve(), run)
+    kept = store.EvidenceFolder(
+        None if evidence is None else Path(evidence).expanduser().resolve(), run
+    )
     for name, (experiment, parts) in planned(entries, run).items():
-        log = Log(evidence_path(Path(out) / "parts", name, profile, run.seed))
+        log = store.Log(store.evidence_path(Path(out) / "parts", name, profile, run.seed))
         item = gathered[name] = Gathered(experiment, parts, log)
         for part in parts:
-            reason, document = missing_data(part, run), kept.find(experiment, part)
+            reason, document = store.missing_data(part, run), kept.find(experiment, part)
             if document is None and reason is None:
-                document = item.log.find(part_key(experiment, part, run))
+                document = item.log.find(store.part_key(experiment, part, run))
                 if document is not None:
                     kept.add(document)
             if document is not None:
@@ -158,7 +151,7 @@ def reproduce(
     left = [each for item in gathered.values() for each in item.left(profile)]
     todo = [(*each, run, deadline) for _, *each in sorted(left, key=lambda each: each[0])]
     try:
-        with closing(finished(run_part, todo, jobs)) as results:
+        with closing(store.finished(run_part, todo, jobs)) as results:
             for count, (name, key, result) in enumerate(results, start=1):
                 item = gathered[name]
                 if isinstance(result, dict):
@@ -200,11 +193,11 @@ def run_part(
     try:
         with stopped_at_once(), threadpool_limits(1), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # gaps are shown instead
-            result = plain(experiment.compute(job))
+            result = store.plain(experiment.compute(job))
     except Exception as error:
         return experiment.name, part.key, f"{part.key}: {type(error).__name__}: {error}"
     document = {
-        "key": part_key(experiment, part, run),
+        "key": store.part_key(experiment, part, run),
         "result": result,
         "seconds": time.perf_counter() - start,
         "cpu_seconds": time.process_time() - spent,
@@ -218,7 +211,7 @@ def run_part(
 def code_sha256(experiment: Experiment) -> str:
     """Return the fingerprint of the file that computes the parts; empty where there is none."""
     source = getattr(sys.modules.get(experiment.compute.__module__), "__file__", None)
-    return file_sha256(source) if source else ""
+    return store.file_sha256(source) if source else ""
 
 
 @dataclass(frozen=True)

@@ -12,18 +12,12 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from ...approx import sparse_baselines
 from ...approx.fsauc import MultiStageSaddle
 from ...approx.logistic_thresholding import hsg_ht, stoiht
 from ...approx.sht import StochasticHardThresholding, sparse_problem
 from ...approx.solam import StochasticSaddle
 from ...approx.spam import StochasticProximal
-from ...approx.sparse_baselines import (
-    fisher_scores,
-    mean_difference,
-    oracle_support,
-    top_fisher,
-    top_mean_difference,
-)
 from ...approx.thresholding import hard_threshold, largest
 from ...exact.api.cross_validation import cross_validated_path, make_splits
 from ...exact.api.path import regularization_path
@@ -110,9 +104,13 @@ def fit(method: str, rows: Sample, config: Config, spend: Spend) -> np.ndarray:
 
 def _fitted(method: str, X: Any, positive: np.ndarray, config: Config, spend: Spend) -> np.ndarray:
     if method == DENSE:
-        return mean_difference(X, positive)
+        return sparse_baselines.mean_difference(X, positive)
     if method in (TOP, FISHER):
-        top = top_fisher if method == FISHER else top_mean_difference
+        top = (
+            sparse_baselines.top_fisher
+            if method == FISHER
+            else sparse_baselines.top_mean_difference
+        )
         return top(X, positive, int(config[0]))
     first, second = config
     if method == "StoIHT":
@@ -253,7 +251,7 @@ def compute_synthetic(job: Job) -> Measured:
     found["objective swaps"] = swaps.objective
     weights[SUBSET], _, proof = screened_subset(inside, np.abs(loss.delta), 30, 8)
     weights[SWAPS], found = swaps.w, found | proof
-    weights[ORACLE] = oracle_support(inside.X, inside.positive, data.support)
+    weights[ORACLE] = sparse_baselines.oracle_support(inside.X, inside.positive, data.support)
     weights[EXACT], found["gap"] = exact_auc_svm(inside, splits, job.budget["lam of AUC-SVM"])
     for method, w in weights.items():
         cut = np.where(np.abs(w) > SMALL, w, 0.0) if method in CUT else w
@@ -503,7 +501,7 @@ def compute_genes(job: Job) -> Measured:
         found[f"right {method}"] = new.auc(chosen(method, inside, local, budget)[0])
     w, found["gap"] = exact_auc_svm(inside, local, budget["lam of AUC-SVM"])
     found[f"right {EXACT}"] = new.auc(w)
-    fisher = fisher_scores(inside.X, inside.positive)
+    fisher = sparse_baselines.fisher_scores(inside.X, inside.positive)
     w, found[f"genes {GENE_SUBSET}"], proof = screened_subset(inside, fisher, 40, 5)
     return found | proof | {f"right {GENE_SUBSET}": new.auc(w)}
 
@@ -675,7 +673,7 @@ def compute_epochs(job: Job) -> Measured:
             values += [line.objective for line in solution.history[1:]]
             curve.append(auc(data.X[train] @ w, data.is_positive[train]))
             held.append(auc(data.X[test] @ w, data.is_positive[test]))
-        screened = top_mean_difference(loss.X, loss.positive, k)
+        screened = sparse_baselines.top_mean_difference(loss.X, loss.positive, k)
         lengths = np.linalg.norm(w) * np.linalg.norm(screened)
         descent = np.array(values)
         goal = descent[0] - DONE * (descent[0] - descent.min())
