@@ -98,7 +98,6 @@ def _refusal(error: BaseException) -> str | None:
 
 
 def interrupted() -> NoReturn:
-    """Say that the command was interrupted, and end it."""
     _say("interrupted")
     sys.exit(130)
 
@@ -188,11 +187,10 @@ def _watch() -> _Watch | None:
 def stopped_at_once() -> Iterator[None]:
     """Within, an interrupt passes through solvers and ends as `KeyboardInterrupt`.
 
-    Compiled code turns an interrupt into an error of its own, and a finaliser drops it: the
-    interrupt is raised again until it is on its way out, and while it is, what cleans up is left in
-    peace. A block inside another one ends as the outer one will. Without effect outside the main
-    thread, and where somebody else handles interrupts, or ignores them. After `finish` no interrupt
-    is heard until the end of the block, or in a program of our own until the process ends.
+    Compiled code makes it an error of its own, and a finaliser drops it: it is raised again until
+    it is on its way out, and then what cleans up is left in peace. Without effect outside the main
+    thread, and where somebody else handles or ignores interrupts. After `finish` none is heard
+    until the end of the block, or in a program of our own until the process ends.
     """
     before, watch = _handler(), _watch()
     inner, ours = watch is not None, before is interrupted_early
@@ -219,11 +217,9 @@ def stopped_at_once() -> Iterator[None]:
 
 
 def finish() -> None:
-    """Hear of no interrupt from here to the end of the command: its results go to their places.
-
-    A status of 130 would say that they are not there. Without effect outside of
-    `stopped_at_once`. An interrupt that came before ends the command now.
-    """
+    """Hear of no interrupt from here to the end of the command: its results go to their places, and
+    a status of 130 would say that they are not there. An interrupt that came before ends it now.
+    Without effect outside of `stopped_at_once`."""
     watch = _watch()
     if watch is None:
         return
@@ -294,9 +290,6 @@ def held_back() -> Iterator[None]:
         signal.raise_signal(signal.SIGINT)
 
 
-# The folder of --out
-
-
 def named_folder(name: str | None, option: str = "--out") -> Path | None:
     """Return the folder of `--out` or another option, or None where there is none. An empty name,
     which would be the folder one stands in, and that of a file are refused."""
@@ -319,11 +312,9 @@ def output_folder(
     instead: tuple[str, ...] = (),
     option: str = "--out",
 ) -> Iterator[Path | None]:
-    """Yield a folder to write into, or None; all in it, or nothing, moves to the named one.
-
-    `check` is asked before the work, and the files `instead` are removed where they are not
-    written now. An interrupt waits for the moves, and a killed process leaves a hidden folder.
-    """
+    """Yield a folder to write into, or None; all in it, or nothing, moves to the named one. `check`
+    is asked before the work, and the files `instead` are removed where they are not written now.
+    An interrupt waits for the moves, and a killed process leaves a hidden folder."""
     from ...exact.errors import InputError
 
     folder = named_folder(name, option)
@@ -383,17 +374,13 @@ def result_first(say: Callable[[Any], object]) -> Iterator[list[Any]]:
 
 
 def say_json(document: Any) -> None:
-    """Print one JSON document."""
     click.echo(json.dumps(document, allow_nan=False, indent=2))
-
-
-# Progress on standard error, on a terminal only
 
 
 @contextmanager
 def _task(first: str, quiet: bool, counted: bool) -> Iterator[Callable[..., None]]:
-    """Yield a function (words, done, total) that shows a task, if anything is shown. Without a
-    total the bar moves to and fro."""
+    """Yield a function (words, done, total) that shows a task on standard error, if that is a
+    terminal. Without a total the bar moves to and fro."""
     if quiet or not sys.stderr.isatty():
         yield lambda *given: None
         return
@@ -440,11 +427,8 @@ def solver_progress(
 def counted_progress(
     of: str, then: str, quiet: bool = False, words: Callable[[Any], str] = str
 ) -> Iterator[Callable[..., None]]:
-    """Yield a function (done, total, item) that moves a bar, if anything is shown.
-
-    `of` is what is counted, and `words` names an item that is done. Once all are, the bar moves on
-    with what is done `then`.
-    """
+    """Yield a function (done, total, item) that moves a bar, if anything is shown. `of` is counted,
+    `words` names an item, and once all are done the bar moves on with what is done `then`."""
     with _task(of, quiet, counted=True) as update:
 
         def show(done: int, total: int, item: object = "") -> None:

@@ -1,7 +1,4 @@
-"""`aucert validate | check-solver | bench | plot | reproduce`.
-
-What only one of them needs is imported within it.
-"""
+"""`aucert validate | check-solver | bench | plot | reproduce`. What only one needs it imports."""
 
 from __future__ import annotations
 
@@ -32,8 +29,6 @@ if TYPE_CHECKING:
 
 Words = tuple[str, ...]
 
-# validate
-
 
 def run_validate(list_only: bool, out: str | None, as_json: bool, **asked: Any) -> int:
     """Run the claims, print the table, write the report; return the exit status. Asked are `only`,
@@ -52,11 +47,10 @@ def run_validate(list_only: bool, out: str | None, as_json: bool, **asked: Any) 
             for one in entries:  # a line a claim, so that names can be cut out
                 click.echo(f"{one.name}\t{one.paper}, {one.place}\t{one.statement}")
             return 0
-        lines = [
-            (one.name, f"{one.paper}, {one.place}", one.kind, one.expected_verdict, one.statement)
-            for one in entries
-        ]
-        titles = ("claim", "place", "kind", "recorded", "statement")
+        titles, lines = ("claim", "place", "kind", "recorded", "statement"), []
+        for one in entries:
+            place, kind = f"{one.paper}, {one.place}", one.kind
+            lines.append((one.name, place, kind, one.expected_verdict, one.statement))
         Console(highlight=False).print(_table(titles, lines))
         return 0
     folder = endings.named_folder(out) or "aucert-report"
@@ -75,7 +69,6 @@ def run_validate(list_only: bool, out: str | None, as_json: bool, **asked: Any) 
 
 
 def _table(titles: Iterable[str], rows: Iterable[Iterable[Text | str]], right: Words = ()) -> Table:
-    """Return a table without lines between its cells; the first column is not broken."""
     table = Table(box=None, pad_edge=False, header_style="bold", show_header=any(titles))
     for k, title in enumerate(titles):
         side = "right" if title in right else "left"
@@ -124,9 +117,6 @@ def _print_report(report: Report) -> None:
     target.print(Text(last, "bold red" if wrong else ""))
 
 
-# check-solver
-
-
 def run_check_solver(
     solver: str | None, only: Words, list_only: bool, out: str | None, as_json: bool, **asked: Any
 ) -> int:
@@ -162,9 +152,6 @@ def run_check_solver(
             write_json(folder / "check-solver.json", report.to_dict())
             write_text(folder / "check-solver.txt", f"{report.table}\n")
     return 0 if report.passed else 1
-
-
-# bench
 
 
 def run_bench(
@@ -220,9 +207,6 @@ def run_bench(
             write_atomically(folder / "bench.svg", lambda file: file.write(drawn))
 
 
-# plot
-
-
 def run_plot(result: str, out: str) -> None:
     """Draw what `solve`, `path`, `certify` or `bench` wrote: a picture, whole or not at all."""
     from ..checking.gap_curves import picture
@@ -253,7 +237,6 @@ def run_plot(result: str, out: str) -> None:
 
 
 def _figure(path: Path, held: dict[str, Any]) -> Any:
-    """Return the picture of a document of `bench`, `solve` or `certify`, or of a path."""
     from ..checking.gap_curves import GapCurves
 
     try:
@@ -280,7 +263,6 @@ def _panels(count: int, height: float, sharex: bool = False) -> tuple[Any, Any]:
 
 
 def _drawn_curves(found: Sequence[Any]) -> Any:
-    """Return one figure with the curves of each problem below each other."""
     figure, panels = _panels(len(found), 4.0 * len(found))
     for curves, axes in zip(found, panels, strict=True):
         curves.plot(axes)
@@ -327,9 +309,6 @@ def _drawn_result(held: dict[str, Any]) -> Any:
     axes.set(xlabel="seconds (the dots are certified)", ylabel="objective")
     axes.legend()
     return figure
-
-
-# reproduce
 
 
 def run_reproduce(

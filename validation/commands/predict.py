@@ -1,8 +1,5 @@
 """`aucert predict`: the scores of a saved model; and the model file that `solve --out` writes.
-
-Estimators, and with them scikit-learn, are imported where a model is written or read: a command
-without one starts in half the time.
-"""
+Estimators, and scikit-learn with them, are imported where one is read: that takes a while."""
 
 from __future__ import annotations
 
@@ -32,12 +29,8 @@ ASKED = (
     *("lam", "loss", "gamma", "structure", "l1", "groups", "sign"),
     *("pairs", "fpr_max", "tpr_min", "worst_of", "seed", "kernel"),
 )
-
-# Options of a problem over ordered pairs, and the columns that they name.
-ORDER = ("qid", "target", "time", "event")
-
-# Options of the solver, and the rule of the intercept.
-HOW = ("tol", "method", "max_time", "threshold")
+ORDER = ("qid", "target", "time", "event")  # Of ordered pairs: the columns that they name.
+HOW = ("tol", "method", "max_time", "threshold")  # Of the solver, and the rule of the intercept.
 
 
 def run_predict(path: str, name: str, **given: Any) -> None:
@@ -144,10 +137,8 @@ def _classes(negative: Any, positive: Any) -> np.ndarray:
 
 @dataclass(frozen=True)
 class SavedModel:
-    """A model read from a file: the whole of it, its scaler if there is one, and its last step.
-
-    An `exact` one is of `aucert.exact`, which tells the problem it was solved for.
-    """
+    """A model read from a file: the whole of it, its scaler if there is one, and its last step. An
+    `exact` one is of `aucert.exact`, which tells the problem it was solved for."""
 
     path: str
     whole: Any
@@ -157,7 +148,6 @@ class SavedModel:
 
     @property
     def columns(self) -> tuple[str, ...] | None:
-        """Names of the features, where the model has them."""
         held = getattr(self.whole, "feature_names_in_", None)
         return None if held is None else tuple(map(str, held))
 
@@ -181,7 +171,6 @@ class SavedModel:
 
     @property
     def has_classes(self) -> bool:
-        """Whether the model tells two classes apart; one of ordered pairs only gives scores."""
         return hasattr(self.last, "classes_")
 
     def weights(self, X: Any) -> np.ndarray:
@@ -202,9 +191,8 @@ class SavedModel:
 def read_model(path: str) -> SavedModel:
     """Return the model of a file of `solve --out` or `save_model`, one that gives scores."""
     if Path(path).is_dir():
-        raise InputError(
-            f"{path}: this is a folder, the model file in it is needed: {path}/model.npz"
-        )
+        do = f"the model file in it is needed: {path}/model.npz"
+        raise InputError(f"{path}: this is a folder, {do}")
     from ...approx.saved_models import load_model
     from ...exact.estimators.solved import ROCSVM  # the import makes its estimators known
 
@@ -214,20 +202,15 @@ def read_model(path: str) -> SavedModel:
     steps = [step for _, step in whole.steps] if hasattr(whole, "steps") else [whole]
     if not hasattr(whole, "decision_function"):
         raise InputError(f"{path}: a {type(whole).__name__} gives no scores")
-    plain = len(steps) == 2 and hasattr(steps[0], "scale_")
-    return SavedModel(
-        path, whole, steps[0] if plain else None, steps[-1], isinstance(steps[-1], ROCSVM)
-    )
+    scaler = steps[0] if len(steps) == 2 and hasattr(steps[0], "scale_") else None
+    return SavedModel(path, whole, scaler, steps[-1], isinstance(steps[-1], ROCSVM))
 
 
 def _read_rows(
     model: SavedModel, name: str, options: Options
 ) -> tuple[Any, list[str], dict[str, list[Any]]]:
     """Return the features that the model needs, in its order, what was not used, and what is kept.
-
-    Columns are found by their names where both have some, and refused where they disagree; else
-    by their place, and then their number must agree. Of an svmlight file zeros are left out.
-    """
+    Columns are found by their names where both have some, else by their place and number."""
     options.check_for(name)
     drop, keep = split_names(options.drop) or (), split_names(options.keep) or ()
     kept: dict[str, list[Any]] = {}

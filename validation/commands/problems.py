@@ -23,7 +23,6 @@ from ...exact.certificate.exact_certificate import ExactCertificate, check_exact
 from ...exact.certificate.solution import Solution, Status, Step
 from ...exact.errors import InputError, WriteError
 from ...exact.formulation.lam_grid import check_lams, unit_penalty
-from ...exact.formulation.request import Options as Limits
 from ...exact.formulation.request import Request, in_units_of
 from ...exact.losses.registry import SQUARE
 from ...exact.pairs.ordered_pairs import OrderedPairs
@@ -62,11 +61,8 @@ MODEL, DATA = "model.npz", "data.npz"
 OURS = (WEIGHTS, MODEL, PROOF, DATA)
 PATH, PATH_WEIGHTS = "path.json", "path-weights.csv"
 
-# solve
-
 
 def run_solve(name: str, **given: Any) -> None:
-    """Solve, print, and write what `--out` asks for."""
     options = Options.of(given)
     assert options.lam is not None  # click asks for it
     penalty_from(options.lam, options.l1)  # before a large file is read
@@ -170,7 +166,6 @@ def _check_ours(folder: Path) -> None:
 def _progress(
     data: Data, request: Request, options: Any
 ) -> AbstractContextManager[Callable[[str], None]]:
-    """Return the progress of a solver, which begins with a sample of many rows."""
     (n, d), plain = data.X.shape, request.kernel == "linear" and data.member is None
     descends = options.method in ("auto", "descent") and isinstance(request.penalty, Ridge)
     many = n >= max(FEWEST, 4 * ROWS_PER_COORDINATE * d)
@@ -193,7 +188,6 @@ def _or_said(what: str) -> Iterator[None]:
 
 
 def _judged(solution: Solution, data: Data, request: Request, options: Options) -> dict[str, Any]:
-    """Return what the document says of the solution."""
     certificate, zeros = solution.certificate, solution.zeros_proved
     keys = ("primal", "dual", "gap", "relative_gap", "radius", "rounding")
     trivial = request.is_partial and zero_is_optimal(request.loss, certificate, options.tol)
@@ -216,11 +210,7 @@ def _judged(solution: Solution, data: Data, request: Request, options: Options) 
     }
 
 
-# path
-
-
 def run_path(name: str, **given: Any) -> None:
-    """Follow the path, print it, and write what `--out` asks for."""
     options = Options.of(given)
     if options.lams:  # before a large file is read
         check_lams(options.lams)
@@ -293,7 +283,6 @@ def _followed(data: Data, request: Request, options: Options) -> tuple[FoundPath
 def _path_document(
     data: Data, request: Request, options: Options, found: FoundPath, folds: Any
 ) -> dict[str, Any]:
-    """Return what is printed and written."""
     document = common_keys(data, options, request)
     for key in ("lam", "penalty"):  # each point has its own
         del document[key]
@@ -345,11 +334,7 @@ def _table(document: dict[str, Any], found: FoundPath) -> str:
     return "\n".join(lines)
 
 
-# certify
-
-
 def run_certify(name: str, **given: Any) -> None:
-    """Certify weights or scores, and print."""
     options, model = Options.of(given), None
     if options.model is not None:
         model, options = _of_model(options)
@@ -378,9 +363,14 @@ def run_certify(name: str, **given: Any) -> None:
     document |= {"status": str(audit.status), "message": _turned(order, data) or statement}
     document["statement"] = statement
     if options.exact:
-        assert w is not None
+        assert w is not None and not isinstance(request.pairs, OrderedPairs)
+        exact = linear_problem(data.X, data.y, request.lam, request.loss, request.pairs, positive=1)
+        check_exact(exact)
+        # The dual point is that of the solved problem, which is solved for it once more.
         limits = limits.after(time.perf_counter() - start)
-        document["exact"] = _exact_interval(data, w, request, limits)
+        found = solve_request(data.X, data.y, request, limits)
+        fractions = ExactCertificate.of(exact, w[: exact.space.dim], found.witness)
+        document["exact"] = fractions.in_digits()  # rounded outward
     document["seconds"] = time.perf_counter() - start
     print_document(document, options.as_json)
 
@@ -515,14 +505,3 @@ def _of_model(options: Options) -> tuple[SavedModel, Options]:
             f"{options.model}: a {kind} does not say which problem is meant: give --lam"
         )
     return model, replace(options, **{k: x for k, x in asked.items() if left_out(k)})
-
-
-def _exact_interval(data: Data, w: np.ndarray, request: Request, limits: Limits) -> dict[str, str]:
-    """Return the exact primal, dual and gap of the weights, rounded outward in print. The dual
-    point is that of the solved problem, which is solved for it once more."""
-    pairs = request.pairs
-    assert not isinstance(pairs, OrderedPairs)
-    problem = linear_problem(data.X, data.y, request.lam, request.loss, pairs, positive=1)
-    check_exact(problem)
-    found = solve_request(data.X, data.y, request, limits)
-    return ExactCertificate.of(problem, w[: problem.space.dim], found.witness).in_digits()
