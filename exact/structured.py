@@ -12,7 +12,6 @@ generalised inverse; `structure` is the paper's lambda. [SAUC, eq. (17), eq. (19
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -152,8 +151,12 @@ class Structured(Space):
     ):  # fmt: skip
         self.base, self.scatter = base, scatter
         self.structure = check_number("structure", structure, closed="low")
-        self.n, self.dim, self.reach = base.n, base.dim, base.reach
-        self.meaning = base.meaning
+        self.n, self.dim, self.reach, self.meaning = base.n, base.dim, base.reach, base.meaning
+        self.scores, self.careful_scores, self.blocks = (
+            base.scores,
+            base.careful_scores,
+            base.blocks,
+        )
         if white is None or lift is None:
             rows, back, _ = rows_of(base, few=True)
             made = whitened(rows, scatter, self.structure)
@@ -163,15 +166,6 @@ class Structured(Space):
     @property
     def unstructured(self) -> Space:
         return self.base
-
-    def blocks(self) -> Iterator[slice]:
-        return self.base.blocks()
-
-    def scores(self, w: np.ndarray) -> np.ndarray:
-        return self.base.scores(w)
-
-    def careful_scores(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return self.base.careful_scores(w)
 
     def norm2(self, w: np.ndarray) -> float:
         return self.base.norm2(w) + self._spread(w)[0]

@@ -23,15 +23,12 @@ GRID = np.concatenate([-np.geomspace(500, 1e-3, 25), [0.0], np.geomspace(1e-3, 5
 
 
 class Loss(Protocol):
-    """A convex loss of the margin t, with value >= 0 and dual(0) >= 0.
-
-    `name` is its name on the command line; `lipschitz` bounds |loss'| and `smoothness` loss'', both
-    may be infinite; if `nonincreasing`, a larger margin never costs more, and alpha >= 0. Each
-    function is elementwise, right to a few units in the last place of its largest term: `value` is
-    loss(t), `alpha` is -loss'(t), smoothed over `width` at a kink, and `clip` returns the nearest
-    feasible alpha. ``all_pairs(pairs, scores, width)`` may give the sums over all pairs, or None
-    where these are summed one by one.
-    """
+    """A convex loss of the margin t, with value >= 0 and dual(0) >= 0. Functions are elementwise,
+    right to a few units in the last place of their largest term: `value` is loss(t), `alpha` is
+    -loss'(t), smoothed over `width` at a kink, and `clip` returns the nearest feasible alpha.
+    `lipschitz` and `smoothness` bound |loss'| and loss'', or are infinite; `nonincreasing` says
+    that alpha >= 0. ``all_pairs(pairs, scores, width)`` may give the sums over all pairs, or None
+    where these are summed one by one."""
 
     @property
     def name(self) -> str: ...

@@ -285,7 +285,8 @@ def exponential_sums(pairs: Any, scores: np.ndarray) -> PairSums:
     least, most = s[a > 0].min(), r[b > 0].max()
     worst = float(most - least)
     check_margin(-worst)
-    row, column = _factors(a, least - s), _factors(b, r - most)
+    powers = (a, least - s), (b, r - most)  # those of rows without weight may overflow
+    row, column = (w * np.exp(np.where(w > 0, x, 0.0).astype(float)) for w, x in powers)
     sum_a, sum_b = float(short_sum(row)), float(short_sum(column))
     mean_a, mean_b = sum_a / float(short_sum(a)), sum_b / float(short_sum(b))
     value = float(np.exp(worst)) * mean_a * mean_b
@@ -307,7 +308,3 @@ def exponential_sums(pairs: Any, scores: np.ndarray) -> PairSums:
     size = value + float(np.abs(linear).sum())
     slips = (rounding * (1 + abs(worst)) + chain * size + unit * mass * (1 + abs(worst))) * 2
     return PairSums(value, c, conjugate, value, 2 * relative, rounding, slips)
-
-
-def _factors(weight: np.ndarray, x: np.ndarray) -> np.ndarray:
-    return weight * np.exp(np.where(weight > 0, x, 0.0).astype(float))

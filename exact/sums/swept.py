@@ -131,10 +131,9 @@ def assembled(
     (plus, minus), mass = pairs.places, pairs.mass
     c = np.empty(pairs.n)
     c[plus], c[minus] = side.u / mass, -side.v / mass
-    value, total = float(side.value / mass), side.u.sum(dtype=np.longdouble) / mass
+    total = side.u.sum(dtype=np.longdouble) / mass
     conjugate = float(total if linear else total - side.value / mass)
-    # The mean of a loss >= 0 is below zero by rounding only.
-    value = max(value, 0.0)
+    value = max(float(side.value / mass), 0.0)  # below zero by rounding only
     if side.near is not None:
         # Only pairs that may be active have rounded: the bound shrinks with their share.
         value_rounding *= min(float(side.near / mass) * (1 + 1e-9), 1.0)
