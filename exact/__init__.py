@@ -6,8 +6,6 @@
 [Nonlinear]: Khalid, Ray and Chitsaz, Scalable Nonlinear AUC Maximization Methods.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import TYPE_CHECKING
 

@@ -1,7 +1,5 @@
 """The errors that the library raises, warnings, and words with advice."""
 
-from __future__ import annotations
-
 import sys
 import warnings
 from collections.abc import Iterable

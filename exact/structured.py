@@ -10,8 +10,6 @@ take the root of R. The teaching form at the end, which no solve uses, is a plai
 kernel G(x, z) = k(x, z) - structure k(x, S) R (R + structure R K R)^- R k(S, z), for any
 generalised inverse; `structure` is the paper's lambda. [SAUC, eq. (17), eq. (19)]"""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -152,11 +150,8 @@ class Structured(Space):
         self.base, self.scatter = base, scatter
         self.structure = check_number("structure", structure, closed="low")
         self.n, self.dim, self.reach, self.meaning = base.n, base.dim, base.reach, base.meaning
-        self.scores, self.careful_scores, self.blocks = (
-            base.scores,
-            base.careful_scores,
-            base.blocks,
-        )
+        self.scores, self.careful_scores = base.scores, base.careful_scores
+        self.blocks = base.blocks
         if white is None or lift is None:
             rows, back, _ = rows_of(base, few=True)
             made = whitened(rows, scatter, self.structure)

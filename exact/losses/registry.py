@@ -5,8 +5,6 @@ A loss is a convex function of the margin t = f(x_i) - f(x_j). Its dual part is
 feasible where that is not minus infinity. Certificates need no more than Fenchel's inequality for
 every feasible alpha: ``loss(t) >= dual(alpha) - alpha t``, with equality at alpha = -loss'(t)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Protocol
 

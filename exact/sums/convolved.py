@@ -29,8 +29,6 @@ the product of the transforms and for the scaling. A sum with weights a of all o
 A'(X R) / N, by Parseval, and the error of A = F a, f sqrt(N) |a|_2, takes the place of that of the
 inverse transform."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -236,8 +234,7 @@ def closed_smooth(ruler: Ruler, found: Gathered, whole: bool, loss: Any) -> Pair
     mass = mass_a * mass_b
     total, conjugate = bins.mean_a(sums.u) / mass_b, sums.conjugate
     kernel, adding = KERNEL_UNITS * UNIT, gamma(short_chain(bins.size) + 16)
-    if not whole:  # the step's running sums
-        adding += gamma(bins.size + 2, LONG_UNIT)
+    adding += 0.0 if whole else gamma(bins.size + 2, LONG_UNIT)  # the step's running sums
     lines, along = [np.stack([-sums.v, sums.u])], gamma(2 * (chain + ruler.size) + 24) + 2 * slip
     if sums.slopes is not None:
         slope_u, slope_v = sums.slopes

@@ -1,7 +1,5 @@
 """The rows of the k largest values and their weights, in whole numbers: exactly feasible."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

@@ -17,8 +17,6 @@ over these rows and x = S_i - 2^k,
 
     sum_j b_j clip(S_j - x + half, 0, 2 half) = 2 half sum_j b_j - R(x + half) + R(x - half)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..tools.compiling import compiled, compiled_later

@@ -2,8 +2,6 @@
 
 The loops of the same names return the same bits; see `tools.compiling`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -67,10 +67,7 @@ class Arrangement:
         group = self.group[starts]
         found = [np.empty((0, 4), dtype=np.int64)]
         number = np.arange(starts.size) - np.searchsorted(group, group)
-        while starts.size:
-            left = np.flatnonzero((number[:-1] % 2 == 0) & (group[:-1] == group[1:]))
-            if left.size == 0:
-                break
+        while (left := np.flatnonzero((number[:-1] % 2 == 0) & (group[:-1] == group[1:]))).size:
             found.append(np.stack([starts[left], ends[left], ends[left + 1], group[left]], axis=1))
             starts, ends = np.delete(starts, left + 1), np.delete(ends, left)
             group, number = np.delete(group, left + 1), np.delete(number, left + 1) // 2
@@ -287,8 +284,7 @@ def hinge_counts_by_counters(
 
     soft, hard, totals = upper(at.group_ends, at.block_ends, places, a, b)
     turned = (np.ascontiguousarray(x[::-1]) for x in (top - 1 - places, b, a))
-    group_ends, _, block_ends = at.turned
-    lower_soft, lower_hard, _ = upper(group_ends, block_ends, *turned)
+    lower_soft, lower_hard, _ = upper(*at.turned[::2], *turned)
     return HingeCounts(soft - lower_soft[::-1], hard - lower_hard[::-1], totals)
 
 

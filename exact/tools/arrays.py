@@ -4,8 +4,6 @@ A certificate is about the numbers that were computed with, so what would be rou
 refused; decimal text and fractions mean the nearest float64. The caller's data are never written
 to; what may change meanwhile (on disk) or has no one form (sparse) is copied."""
 
-from __future__ import annotations
-
 import math
 import mmap
 from collections.abc import Callable, Collection, Mapping
@@ -172,7 +170,6 @@ def _refuse_masked(values: object, name: str) -> None:
 
 
 def _float64(values: Any, name: str, what: str, column: int | None = None) -> np.ndarray:
-    """Return numbers, or those of a column, as float64."""
     _refuse_masked(values, name)
 
     def place(at: int) -> str:

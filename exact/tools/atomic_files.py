@@ -1,7 +1,5 @@
 """Writing files: complete or not at all."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import secrets

@@ -3,8 +3,6 @@
 A loop may come with a plain form of numpy's passes, which returns the same bits and answers until
 it has cost as much as compiling."""
 
-from __future__ import annotations
-
 import sys
 import threading
 from collections.abc import Callable

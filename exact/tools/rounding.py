@@ -42,7 +42,6 @@ class Bound:
 
 
 def unit_of(values: np.ndarray) -> float:
-    """Return the unit roundoff of an array: that of the long format, or of float64."""
     return LONG_UNIT if is_long(values) else UNIT
 
 

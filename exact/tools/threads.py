@@ -1,8 +1,6 @@
 """How many threads: one for the linear algebra of small matrices, where several would wait for each
 other, all for long passes over rows, in parts that do not depend on the number of threads."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 import os
