@@ -142,9 +142,7 @@ def _plain(label: object) -> object:
 
 @dataclass(frozen=True, eq=False)
 class AllPairs(Labelled, Curved):
-    """Every positive row with every negative row: c_ij = a_i b_j, never materialised.
-
-    [ScalingUp, eq. (4)]
+    """Every positive with every negative row: c_ij = a_i b_j, never formed. [ScalingUp, eq. (4)]
 
     Parameters
     ----------

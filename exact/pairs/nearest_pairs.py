@@ -46,16 +46,18 @@ def nearest_pairs(
         back = _nearest(rows, minus, plus, k)
         i = np.concatenate([np.repeat(plus, near.shape[1]), back.ravel()])
         j = np.concatenate([near.ravel(), np.repeat(minus, back.shape[1])])
-        return _merged(i, j, positive)
-    kept = np.ones(plus.size, dtype=bool)
-    if anchor_filter == "E":
-        kept = np.isin(plus, _nearest(rows, minus, plus, k))
-    elif anchor_filter == "A":
-        around = _nearest(rows, plus, np.arange(positive.size), k, skip_self=True)
-        kept = (~positive[around]).any(axis=1)
-    if not kept.any():
-        raise InputError(f"filter {anchor_filter} keeps no anchor at k = {k}: raise k")
-    return _merged(np.repeat(plus[kept], near.shape[1]), near[kept].ravel(), positive)
+    else:
+        kept = np.ones(plus.size, dtype=bool)
+        if anchor_filter == "E":
+            kept = np.isin(plus, _nearest(rows, minus, plus, k))
+        elif anchor_filter == "A":
+            around = _nearest(rows, plus, np.arange(positive.size), k, skip_self=True)
+            kept = (~positive[around]).any(axis=1)
+        if not kept.any():
+            raise InputError(f"filter {anchor_filter} keeps no anchor at k = {k}: raise k")
+        i, j = np.repeat(plus[kept], near.shape[1]), near[kept].ravel()
+    pairs = np.unique(np.stack([i, j], axis=1), axis=0)
+    return PairList(pairs[:, 0], pairs[:, 1], labels=positive)
 
 
 def _nearest(
@@ -71,8 +73,3 @@ def _nearest(
             distance[block[:, None] == others] = np.inf
         found.append(others[np.argsort(distance, axis=1, kind="stable")[:, :keep]])
     return np.concatenate(found)
-
-
-def _merged(i: np.ndarray, j: np.ndarray, positive: np.ndarray) -> PairList:
-    pairs = np.unique(np.stack([i, j], axis=1), axis=0)
-    return PairList(pairs[:, 0], pairs[:, 1], labels=positive)

@@ -1,19 +1,4 @@
-"""Ordered pairs: rows of a group above rows of the same group with a smaller key.
-
-*Are these numbers the marginals of some alpha over ordered pairs? Gale-Ryser on a staircase.*
-
-For weights 0 and 1 a group's pairs have one cap each, the group's factor f. Its blocks are levels
-1 .. L, from the top; an upper row of a level can pass mass to the lower rows of the levels below.
-With u_i, v_j what rows carry as upper and as lower ones, max-flow/min-cut gives the largest mass
-
-    M = min over k_1 .. k_L of
-        sum u - sum_l T_l(k_l) + sum_l sum over the lower rows j of l of min(v_j, f K_l),
-
-T_l(k) the sum of the k largest u of level l and K_l = k_1 + ... + k_(l-1): a cut keeps some upper
-rows on its source's side, of each level those of the largest u, and each lower row is on the
-cheaper side. The minimum is found level by level, over K: O(n^2) for n upper rows of a group. Two
-levels are the theorem of `all_pairs.largest_flow`.
-"""
+"""Ordered pairs: rows of a group above rows of the same group with a smaller key."""
 
 from __future__ import annotations
 
@@ -126,7 +111,19 @@ def as_shares(share: object, at: Arrangement) -> np.ndarray:
 
 
 def staircase_flow(levels: list[tuple[np.ndarray, np.ndarray]], cap: float) -> float:
-    """Return M, the largest mass of a flow within one cap a pair and the marginals."""
+    """Return M, the largest mass of a flow within one cap f a pair and the marginals.
+
+    For weights 0 and 1 a group's pairs have one cap each, the group's factor f. Its blocks are
+    levels 1 .. L, from the top; an upper row can pass mass to the lower rows of the levels below.
+    With u_i, v_j what rows carry as upper and as lower ones, max-flow/min-cut gives
+
+        M = min over k_1 .. k_L of
+            sum u - sum_l T_l(k_l) + sum_l sum over the lower rows j of l of min(v_j, f K_l),
+
+    T_l(k) the sum of the k largest u of level l and K_l = k_1 + ... + k_(l-1): a cut keeps some
+    upper rows on its source's side, of each level those of the largest u, and each lower row is on
+    the cheaper side. The minimum is found level by level, over K: O(n^2) for n upper rows of a
+    group. Two levels are the theorem of `all_pairs.largest_flow`."""
     best, whole = np.zeros(1), 0.0  # the least cut so far, less the chosen u, for K = 0, 1, ...
     for u, v in levels:
         chosen, ranked = np.arange(best.size) * cap, np.sort(v)
@@ -148,7 +145,8 @@ class OrderedPairs(Curved):
     """The pairs (i, j) of one group with key_i > key_j: c_ij = a_i b_j / M, M = sum a_i b_j.
 
     All pairs of two classes, ranking by query [Joachims, KDD 2002], ordinal regression, survival
-    and cross-group AUC are such pairs: `kinds` makes them. Pairs are never materialised.
+    and cross-group AUC are such pairs: `kinds` makes them. Pairs are never formed. The attribute
+    `mass` is M in units of the whole-number weights, an int.
 
     Parameters
     ----------
@@ -168,10 +166,6 @@ class OrderedPairs(Curved):
     form : {"auto", "binned"}
         "binned" sums the smoothed hinge on a grid no finer than its width asks for, if that is
         quicker: its value then has a larger bound of its rounding.
-
-    Attributes
-    ----------
-    mass : int, M in units of the whole-number weights
 
     Raises
     ------

@@ -170,16 +170,15 @@ class Half:
 class Gram(Space):
     """Functions f = sum_i w_i k(., x_i) given by the kernel matrix of the rows.
 
-    [ScalingUp, eq. (9), eq. (10)]. Coordinates are the coefficients, and ``|f|^2 = w'K w``.
-
-    What is given is replaced by the average with its transpose, `Gram.K`. Where that is proved to
-    be positive semidefinite, it is what is meant, as stored in float64. Where rounding leaves that
+    [ScalingUp, eq. (9), eq. (10)]. Coordinates are the coefficients, and ``|f|^2 = w'K w``. What is
+    given is replaced by the average with its transpose, `Gram.K`. Where that is proved to be
+    positive semidefinite, it is what is meant, as stored in float64. Where rounding leaves that
     open, K + shift I is proved to be, with a shift of a few n u of its largest entry; every bound
     of rounding then holds for each K + t I with 0 <= t <= shift. `Gram.of_kernel` means the formula
     instead, and holds K or makes it anew, a block of rows at a time.
 
     The least s that makes a matrix of float32, or of whole numbers, semidefinite is added to its
-    diagonal, if the rounding of its n^2 entries can hide it: `meaning` says so, and one warning.
+    diagonal, if the rounding of its n^2 entries can hide it: `meaning` and a `UserWarning` say so.
     Where K is semidefinite but for a constant in all its entries, ten times the largest entry is
     added to each: pairs cancel a constant, so that no optimal model changes.
 
@@ -206,11 +205,6 @@ class Gram(Space):
     ------
     InputError
         If K is not square, symmetric to rounding, finite, or has a clearly negative eigenvalue.
-
-    Warns
-    -----
-    UserWarning
-        If something is added to K.
     """
 
     precise = True

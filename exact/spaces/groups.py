@@ -97,7 +97,7 @@ def grouped_facts(blocks: Iterator[Any], index: int) -> tuple[Facts, OrderCounts
 
 
 class GroupedRows(PartitionedRows):
-    """Rows in partitions with a group and a key each; every group lies whole in one partition.
+    """Rows in partitions with a group and a key each; all of a group lie in one partition.
 
     Parameters
     ----------
@@ -107,11 +107,6 @@ class GroupedRows(PartitionedRows):
         larger score, and weights (m,). Otherwise, and `columns`, as in `PartitionedRows`.
     advice : str, optional
         What is to be done where a group is split, as part of a sentence.
-
-    Attributes
-    ----------
-    order : OrderCounts
-    groups : int
 
     Raises
     ------

@@ -34,8 +34,7 @@ class Kernel(Protocol):
 
 
 def check_kernel(kernel: Kernel, X: Any) -> None:
-    """Raise `InputError` unless a kernel keeps its contract on some of the rows X (n, d): shapes,
-    diagonal, bound of rounding, no negative eigenvalue."""
+    """Raise `InputError` unless a kernel keeps its contract on some of the rows X (n, d)."""
     n = int(X.shape[0])
     # 50: number of rows on which a user's kernel is checked
     some = X[np.unique(np.linspace(0, n - 1, min(n, 50)).astype(int))]

@@ -333,13 +333,12 @@ def at_places(
 
 
 def rows_taken(places: Places, blocks: Iterator[Block], index: int) -> list[tuple[int, Drawn]]:
-    """Return the partition's number and the rows at some places, in float32 where that holds them:
-    they are sent."""
+    """Return the rows at some places, next to the partition's number."""
     found = []
     for block, at in at_places(places, blocks, index):
         rows = np.ascontiguousarray(block.columns[:, at].T)
         with np.errstate(over="ignore"):
-            small = rows.astype(np.float32)
+            small = rows.astype(np.float32)  # they are sent
         rows = small if np.array_equal(small, rows) else rows
         found.append((index, Drawn(rows, *block.labels_at(at))))
     return found

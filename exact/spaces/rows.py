@@ -32,26 +32,6 @@ SMALLEST_REACH = 1e-140  # Smallest norm of a row: squares of smaller ones lose 
 LARGEST_REACH = 1e100  # Largest norm of a row: products of larger ones may overflow.
 
 
-def centred_rows(X: np.ndarray, centred: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the rows to compute with, their squared norms (n,) and what was taken off them (d,):
-    any offset cancels in every pair."""
-    mean = np.zeros(X.shape[1])
-    with np.errstate(over="ignore", invalid="ignore"):  # squares that overflow are refused later
-        found = mean if centred else X.mean(axis=0)
-        if not centred and X.size >= LARGE and X.flags.c_contiguous:
-            moment = np.einsum("ij,ij->j", X, X) / X.shape[0]
-            centred = bool((np.abs(found) <= np.sqrt(moment / 2)).all())
-        if not centred:
-            X, mean = X - _finite(found, X), found
-        return X, np.einsum("ij,ij->i", X, X), mean
-
-
-def _finite(mean: np.ndarray, X: Any) -> np.ndarray:
-    if not np.isfinite(mean).all():
-        raise out_of_range(X, "so large that their mean overflows")
-    return mean
-
-
 def _squared_norms(X: sp.csr_matrix) -> np.ndarray:
     """Return |x_i|^2 of sparse rows, in blocks: new memory takes longer than the squares."""
     step, squares = max(1, BLOCK_NUMBERS * X.shape[0] // max(X.nnz, 1)), []
@@ -176,13 +156,21 @@ class Rows(Space):
         self.X: np.ndarray | sp.csr_matrix = matrix  # to compute with: centred, if that was needed
         self.raw: np.ndarray | sp.csr_matrix = matrix  # as it was given
         self.source = matrix
-        if isinstance(matrix, np.ndarray):
-            self.X, squares, self.offset = centred_rows(matrix, centred)
-            norms = np.sqrt(squares)
-        else:
-            self.offset = _finite(np.asarray(matrix.T @ np.ones(self.n)) / self.n, matrix)
-            with np.errstate(over="ignore"):
+        self.offset = np.zeros(self.dim)  # any offset will do: it cancels in every pair
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused below
+            if isinstance(matrix, np.ndarray):
+                mean = self.offset if centred else matrix.mean(axis=0)
+                if not centred and matrix.size >= LARGE and matrix.flags.c_contiguous:
+                    moment = np.einsum("ij,ij->j", matrix, matrix) / self.n
+                    centred = bool((np.abs(mean) <= np.sqrt(moment / 2)).all())
+                if not centred:
+                    self.X, self.offset = matrix - mean, mean
+                norms = np.sqrt(np.einsum("ij,ij->i", self.X, self.X))
+            else:
+                self.offset = np.asarray(matrix.T @ np.ones(self.n)) / self.n
                 norms = np.sqrt(_squared_norms(matrix)) + np.linalg.norm(self.offset)
+        if not np.isfinite(self.offset).all():
+            raise out_of_range(matrix, "so large that their mean overflows")
         if not np.isfinite(norms).all():
             raise out_of_range(matrix, "whose squares overflow")
         self.norms: np.ndarray = norms * (1.0 + gamma(self.dim + 8))
