@@ -126,7 +126,6 @@ def certify_request(
         raise InputError("the worst of several groups needs weights and lam: no scores, no rival")
     if scores is not None and partitions_of(X) is not None:
         raise InputError("rows in partitions are certified with weights (w), not with scores")
-
     if scores is None:
         w = match_weights(X, w) if request.is_linear else w
         large = streamed_problem(X, y, request)

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -228,8 +228,7 @@ def _judged(
     return np.vstack([np.array(list(fold.shares(path))).T, gaps])  # None becomes NaN
 
 
-@dataclass(frozen=True, eq=False)
-class ApartFold:
+class ApartFold(NamedTuple):
     """A fold of rows in partitions: the path over the training rows, and what it is worth."""
 
     train: PartitionedRows
@@ -259,8 +258,7 @@ def _parts(rows: PartitionedRows, folds: int, seed: int) -> Iterator[ApartFold]:
         yield ApartFold(train, test)
 
 
-@dataclass(frozen=True, eq=False)
-class HeldFold:
+class HeldFold(NamedTuple):
     """The same for rows in memory: the numbers of training and of held-out rows."""
 
     data: FoldedData

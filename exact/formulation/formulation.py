@@ -132,7 +132,6 @@ def formulate(
             weight = np.ones(mask.size) if pairs.weight is None else pairs.weight
             few = AllPairs(merged.total(weight), pairs.form).on(mask[merged.first])
             work = meant.on_rows(base.part(merged.first), few)
-
     features = work.space.held
     narrow = features is not None and features.dim <= features.n
     # A penalty other than the ridge acts on the features, so these must stay.
@@ -142,7 +141,6 @@ def formulate(
     plain = plain_kernel and structure == 0 and merged is None and hinge
     if plain and isinstance(base, Gram) and takes_many_features(base):
         return Formulation(meant, meant)
-
     lift, factor = np.copy, None
     if features is None or not narrow:
         features, lift, factor = rows_of(work.space, few=structure > 0, max_time=max_time)
@@ -264,8 +262,7 @@ def equal_rows(X: Matrix, positive: np.ndarray) -> EqualRows | None:
         some = np.sort(np.random.default_rng(0).choice(n, SAMPLE, replace=False))
         if np.unique(_hashes(X[some])).size == SAMPLE:
             return None
-    # 8: columns hashed first: rows that differ there differ
-    few = X[:, :: max(X.shape[1] // 8, 1)] if isinstance(X, np.ndarray) else X
+    few = X[:, :: max(X.shape[1] // 8, 1)] if isinstance(X, np.ndarray) else X  # 8 columns first
     if np.unique(_hashes(few)).size > WORTH * n:
         return None
     hashed = _hashes(X)
@@ -292,13 +289,12 @@ def equal_rows(X: Matrix, positive: np.ndarray) -> EqualRows | None:
 
 
 def _hashes(X: Matrix) -> np.ndarray:
-    """Return one number per row, the same for equal rows: a product, its sums in one order."""
+    """Return one number per row, the same for equal rows: a matrix product adds up as it likes."""
     factors = np.random.default_rng(7).normal(size=X.shape[1])
     if not isinstance(X, np.ndarray):
         return np.asarray(X @ factors)
     hashed = np.zeros(X.shape[0])
     with np.errstate(over="ignore", invalid="ignore"):
-        # Not by a matrix product, which adds up as it likes.
         for column, factor in zip(X.T, factors, strict=True):
             hashed += column * factor
     return hashed

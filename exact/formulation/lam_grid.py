@@ -46,7 +46,6 @@ def lam_grid(problem: Problem, n_lams: int) -> np.ndarray:
     g = problem.space.pull(problem.sums(np.zeros(problem.n)).c)
     g = penalty.cut(g) if isinstance(penalty, Sign) else g
     parts = np.abs(g) / l1.l1 if isinstance(l1, ElasticNet) else l1.norms(g) / l1.radii
-    # 1e-3: a penalty with l1 ends at this share of its largest strength
     return spaced(float(parts.max(initial=0.0)) or 1.0, n_lams, 1e-3)
 
 

@@ -11,9 +11,8 @@ to centred scores, bounded from below; where that fails nothing is known about |
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import scipy.linalg
@@ -35,8 +34,7 @@ OPEN_SHARE = 1e-6  # largest share of F that what scores leave open may cost; be
 NORM_SHARE = 1e-6  # relative error up to which a given norm counts as the least one
 
 
-@dataclass(frozen=True, eq=False)
-class ScoreFit:
+class ScoreFit(NamedTuple):
     """A function of the space that has given scores nearly, with what was proved about it."""
 
     w: np.ndarray
@@ -47,8 +45,7 @@ class ScoreFit:
     moved: float
 
 
-@dataclass(frozen=True, eq=False)
-class _Known:
+class _Known(NamedTuple):
     """Coordinates, `stretch` = 1 / sigma, how far `apart` from least norm they are, and what every
     function leaves of the scores at least."""
 

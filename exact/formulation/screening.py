@@ -86,8 +86,7 @@ def pair_spread(problem: Problem) -> np.ndarray:
     space, pairs = problem.space.given, problem.pairs
     assert space is not None
     if not isinstance(pairs, AllPairs):
-        # 1e-6: what a sum over rows or listed pairs rounds is below this share of it
-        return 2 * (1 + 1e-6) * _mean(space, pairs.row_mass(), 2)
+        return 2 * (1 + 1e-6) * _mean(space, pairs.row_mass(), 2)  # sums round by a smaller share
     weight = np.zeros((2, problem.n))
     weight[0, pairs.positive], weight[1, ~pairs.positive] = pairs.normalised()
     squares = _mean(space, weight[0], 2) + _mean(space, weight[1], 2)
