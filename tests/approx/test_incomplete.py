@@ -11,13 +11,13 @@ from sklearn.exceptions import ConvergenceWarning
 from aucert.approx import Adamax, GradientDescent, IncompleteROCSVM, IncompleteSAUCSVM, incomplete
 from aucert.approx.drawn_pairs import by_weight, draw_pairs
 from aucert.approx.incomplete import certificate_over_all
-from aucert.exact import InputError, PartitionedRows, Problem, Status, linear_problem
+from aucert.exact import PartitionedRows, Problem, Status, linear_problem
 from aucert.exact.api.solve import choose_solver, solve
 from aucert.exact.formulation.formulation import formulate
 from aucert.exact.formulation.request import Request
 from aucert.exact.losses.registry import LOSSES
 from cutting import cut
-from loops import each
+from loops import each, refuses
 
 
 def overlapping(loss: str = "hinge") -> Problem:
@@ -150,11 +150,9 @@ WRONG: list[tuple[str, Callable[[], object]]] = [
 
 def test_what_cannot_be_drawn_from_is_refused(monkeypatch) -> None:
     for word, call in WRONG:
-        with pytest.raises(InputError, match=word):
-            call()
+        refuses(word, call)
     monkeypatch.setattr(incomplete, "MOST_NUMBERS", 300)
-    with pytest.raises(InputError, match="draw at most 50 pairs"):
-        make().fit(in_parts([9]), None)
+    refuses("draw at most 50 pairs", make().fit, in_parts([9]), None)
 
 
 def make(**parameters) -> IncompleteROCSVM:

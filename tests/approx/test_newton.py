@@ -14,11 +14,11 @@ from aucert.approx.landmarks import LANDMARKS
 from aucert.approx.newton.nbauc import NBAUC, random_part
 from aucert.approx.newton.newton_equation import NewtonPoint, curvature, direction, hessian
 from aucert.approx.nystrom import Nystrom
-from aucert.exact import SQUARED_HINGE, InputError, Rows, Status, Step, solve
+from aucert.exact import SQUARED_HINGE, Rows, Status, Step, solve
 from aucert.exact.problem.problem import Problem, linear_problem
 from aucert.exact.solvers.descent import Descent
 from aucert.validation.data.datasets import load
-from loops import each, seeds
+from loops import each, refuses, seeds
 from problems import CLASSES, awkward
 
 
@@ -146,8 +146,7 @@ def test_the_kernel_certificate_is_never_below_the_true_error(landmarks, n_landm
     assert certificate.gap > model.certificate_.gap
     assert model.kernel_certificate_ is certificate
     for rows, labels in ((X, Y + 1), (X[Y == 1], Y[Y == 1])):
-        with pytest.raises(InputError, match="both and no other"):
-            model.certify_kernel(rows, labels)
+        refuses("both and no other", model.certify_kernel, rows, labels)
     with pytest.raises(NotFittedError):
         make().certify_kernel(X, Y)
     with pytest.warns(ConvergenceWarning, match="in the span"):

@@ -22,7 +22,7 @@ from aucert.exact import HINGE, SQUARED_HINGE, AllPairs, InputError, PairList, R
 from aucert.exact.estimators.thresholds import threshold_accuracy
 from aucert.exact.problem.problem import Problem, Ridge, linear_problem, pair_problem
 from aucert.exact.solvers.convex_reference import convex_reference
-from loops import each, seeds
+from loops import each, refuses, seeds
 from problems import thin_rows
 
 X, POSITIVE = thin_rows()
@@ -460,8 +460,7 @@ def test_nsauc_is_the_method_on_the_nystrom_features() -> None:
     last = nsauc.NSVMSGD2(0.01, **given).fit(SX, SY)
     plain = PairSGD(20, average="none", seed=0).solve(task)
     np.testing.assert_allclose(last.coef_[0], plain.w, rtol=1e-10)
-    with pytest.raises(InputError, match="average must be one of all, half"):
-        walked(average="none").fit(SX, SY)
+    refuses("average must be one of all, half", walked(average="none").fit, SX, SY)
 
 
 def test_a_batch_makes_its_steps_from_where_the_last_one_ended() -> None:
@@ -490,13 +489,10 @@ def test_what_cannot_be_walked_is_refused_or_said_and_a_run_ends_early() -> None
     assert model.n_iter_ < 5000 * SN
     with pytest.warns(ConvergenceWarning, match=r"number of steps is 4\.8e-03, below 1"):
         walked(lam=1e-6).fit(SX, SY)
-    with pytest.raises(InputError, match="no averaged point"):
-        PairSGD(1, askip=501).solve(problem(1e-2))
+    refuses("no averaged point", PairSGD(1, askip=501).solve, problem(1e-2))
     squared = pair_problem(Rows(WX), WY, AllPairs(), SQUARED_HINGE, Ridge(1e-2))
-    with pytest.raises(InputError, match="needs the hinge and rows"):
-        PairSGD().solve(squared)
-    with pytest.raises(InputError, match='average="half"'):
-        walked(average="half").partial_fit(SX, SY, classes=[0, 1])
+    refuses("needs the hinge and rows", PairSGD().solve, squared)
+    refuses('average="half"', walked(average="half").partial_fit, SX, SY, classes=[0, 1])
 
 
 OAM_RNG = np.random.default_rng(0)
@@ -548,8 +544,7 @@ def test_the_compiled_stream_is_the_naive_one_row_by_row(update, n_buffer, radiu
     np.testing.assert_allclose(whole.w, stream.w, rtol=1e-12)
     np.testing.assert_array_equal(whole.buffer_neg, stream.buffer_neg)
     for rows, draws in ((OX[:, :3], DRAWS), (OX, DRAWS[:5])):
-        with pytest.raises(InputError, match="do not fit"):
-            method.learn(whole, rows, OY, draws)
+        refuses("do not fit", method.learn, whole, rows, OY, draws)
     with pytest.raises(InputError, match="take a smaller C"):
         OnlineAUC(1e308, "gradient").learn(method.start(4), 1e10 * OX, OY, DRAWS)
 

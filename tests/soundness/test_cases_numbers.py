@@ -23,6 +23,7 @@ from aucert.exact.problem.risk import Marginals, Minorant
 from aucert.exact.spaces.groups import GroupedRows
 from cutting import cut_groups
 from fuzzing import true_gram
+from loops import refuses
 from ordered_naive import naive_ordered
 
 
@@ -192,8 +193,7 @@ def test_unos_weights_are_the_ones_that_it_shows() -> None:
         one, other = ([Fraction(x) for x in side if x] for side in sides)
         assert [x / one[0] for x in one] == [x / other[0] for x in other]
     late = np.arange(2e5)
-    with pytest.raises(InputError, match="tau"):
-        exact.uno_pairs(late, (late == 0) | (late == late.size - 2))
+    refuses("tau", exact.uno_pairs, late, (late == 0) | (late == late.size - 2))
 
 
 def test_labels_and_groups_of_partitions_are_of_one_type(tmp_path: Path) -> None:
@@ -206,18 +206,15 @@ def test_labels_and_groups_of_partitions_are_of_one_type(tmp_path: Path) -> None
     for k, kind in enumerate(("i8", "u8")):
         y = np.where(GRADE, big + k, big).astype(kind)
         pq.write_table(pa.table({"a": X[:, 0], "y": y}), tmp_path / f"p{k}.parquet")
-    with pytest.raises(InputError, match=r"p1\.parquet.*uint64.*int64"):
-        read_parquet_folder(tmp_path, Selection("y"))
+    refuses(r"p1\.parquet.*uint64.*int64", read_parquet_folder, tmp_path, Selection("y"))
     groups = (QUERY + big, (QUERY + big + 8).astype("u8"))
     parts = [part for group in groups for part in cut_groups(X, group, GRADE, None, [])]
-    with pytest.raises(InputError, match=r"int64 in partition 0.*uint64 in partition 1"):
-        GroupedRows(parts)
+    refuses(r"int64 in partition 0.*uint64 in partition 1", GroupedRows, parts)
     table = pa.table({"a": X[:, 0], "y": np.where(GRADE, big, 0)})
     pq.write_table(table, tmp_path / "p0.parquet")
     twice = pa.Table.from_arrays([table["a"], table["a"], table["y"]], names=["a", "a", "y"])
     pq.write_table(twice, tmp_path / "p1.parquet")
-    with pytest.raises(InputError, match=r"'a'.*p1\.parquet"):
-        read_parquet_folder(tmp_path, Selection("y"))
+    refuses(r"'a'.*p1\.parquet", read_parquet_folder, tmp_path, Selection("y"))
 
 
 def test_marginals_that_overflow_with_their_rows_prove_nothing_and_nothing_false() -> None:
@@ -255,8 +252,7 @@ def test_nothing_but_a_certificate_stands_for_one_in_a_model_file(tmp_path: Path
             header["sha256"] = _digest(header, [arrays[f"a{k}"] for k in range(len(arrays))])
             text = np.frombuffer(json.dumps(header).encode(), np.uint8)
             np.savez(path, header=text, **arrays)
-            with pytest.raises(InputError, match="does not fit"):
-                load_model(path)
+            refuses("does not fit", load_model, path)
 
 
 @pytest.mark.filterwarnings("ignore:The weights zero are optimal")

@@ -14,13 +14,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from aucert.exact.errors import InputError
 from aucert.validation import extremes, suite
 from aucert.validation.bounds.printed import Bound
 from aucert.validation.claims.claim import Claim, Context, Outcome, Verdict
 from aucert.validation.extremes import NaNError, above
 from aucert.validation.suite import ROOT, files_sha256, run_claim
-from loops import each
+from loops import each, refuses
 
 Judge = Callable[[Context], Outcome]
 
@@ -155,8 +154,7 @@ def test_a_run_of_some_claims_never_overwrites_a_report_of_more(tmp_path: Path) 
 )
 def test_wrong_arguments_are_refused(tmp_path, monkeypatch, wrong, said: str) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(InputError, match=said):
-        suite.run(registry={}, **wrong)
+    refuses(said, suite.run, registry={}, **wrong)
     assert list(tmp_path.iterdir()) == []
 
 

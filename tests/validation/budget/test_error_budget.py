@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 import naive
 from aucert import approx
 from aucert.approx import NBAUC, NSAUC, IncompleteROCSVM, IncompleteSAUCSVM, Nystrom, RankSVM
-from aucert.exact import HINGE, ROCSVM, AllPairs, Certificate, InputError, PairList, Ridge
+from aucert.exact import HINGE, ROCSVM, AllPairs, Certificate, PairList, Ridge
 from aucert.exact.pairs.auc import auc
 from aucert.exact.pairs.concordance import compare_models
 from aucert.exact.spaces.kernels import Gaussian
@@ -20,7 +20,7 @@ from aucert.exact.tools.rounding import Bound
 from aucert.validation import error_budget
 from aucert.validation.budget import terms
 from convex_programs import reference
-from loops import each
+from loops import each, refuses
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 2))
@@ -177,15 +177,13 @@ def test_what_has_no_budget_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         (other, IncompleteSAUCSVM(LAM, 5.0, tol=1e-2, **given).fit(X, Y), (X, Y)),
         (other, approx.SubsampledRankSVM(LAM, share=0.5, random_state=0).fit(X, Y), (X, Y)),
     ):
-        with pytest.raises(InputError, match=word):
-            error_budget(model, *more)
+        refuses(word, error_budget, model, *more)
     plain = IncompleteSAUCSVM(LAM, 0.0, tol=1e-2, **given).fit(X, Y)
     assert error_budget(plain, X, Y).total > 0
     with pytest.raises(RuntimeError, match="not certified"):
         error_budget(fitted("all three"), X, Y, max_time=1e-9)
     monkeypatch.setattr(terms, "DENSE_LIMIT", 50)
-    with pytest.raises(InputError, match="too large"):
-        error_budget(fitted("no draw"), X, Y)
+    refuses("too large", error_budget, fitted("no draw"), X, Y)
 
 
 @each("tol", [1e-6, 1e-3, 1e-2, 0.3])

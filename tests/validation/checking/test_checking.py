@@ -16,14 +16,14 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from aucert.exact import CertificateError, InputError, certify, solve
+from aucert.exact import CertificateError, certify, solve
 from aucert.validation import check_solver, gap_curves
 from aucert.validation.checking import gap_curves as module
 from aucert.validation.checking.check_solver import judged
 from aucert.validation.checking.gap_curves import GapCurves
 from aucert.validation.checking.worker import load_function
 from aucert.validation.reference.problems import ReferenceProblem, reference_problems
-from loops import each, first_fast
+from loops import each, first_fast, refuses
 
 
 def exact(X, y, lam, *, sample_weight=None):
@@ -201,8 +201,7 @@ def test_bad_arguments_are_refused_in_one_sentence(name: str) -> None:
             call, given = check_solver, {"fit": exact, "only": "ties"}
         else:
             call, given = gap_curves, {"fits": {"a": exact}, "X": X, "y": Y, "lam": LAM}
-        with pytest.raises(InputError, match=words):
-            call(**(given | change))
+        refuses(words, call, **given | change)
 
 
 @pytest.mark.slow
@@ -356,8 +355,7 @@ def test_a_name_that_is_wrong_is_refused_with_what_may_be_meant(tmp_path, monkey
     for name in ("mine", "there", "beside"):
         monkeypatch.delitem(sys.modules, name, raising=False)
     for name, words in BAD_NAMES.items():
-        with pytest.raises(InputError, match=words):
-            load_function(name)
+        refuses(words, load_function, name)
     X = np.eye(3)
     for name in ("mine:fit", "mine.py:fit", "folder/there.py:fit"):
         assert load_function(name)(X, None, 1.0).tolist() == [1, 0, 0]

@@ -13,10 +13,9 @@ from scipy import stats
 from scipy.special import ndtr
 from sklearn.datasets import load_breast_cancer, load_digits
 
-from aucert.exact.errors import InputError
 from aucert.validation.data import datasets
 from aucert.validation.data.datasets import data_sha256, linear, load, load_npz, sparse_mean_shift
-from loops import each
+from loops import each, refuses
 
 SIZES = {
     "wdbc": (569, 30, 212, 357),
@@ -151,8 +150,7 @@ def test_the_population_auc_is_that_of_fine_sums() -> None:
     ],
 )
 def test_impossible_requests_are_refused_in_one_sentence(call, words: str) -> None:
-    with pytest.raises(InputError, match=words):
-        call()
+    refuses(words, call)
 
 
 # Rows of each class, from the papers where they print them, else from the files' description.
@@ -182,19 +180,16 @@ def test_every_key_of_a_file(tmp_path: Path) -> None:
     assert data.X.tolist() == [[0.5, 10], [1.5, 20], [2.5, 30], [3.5, 13]]
     assert data.y.tolist() == [0, 1, 0, 1] and data.name == "toy"
     assert load_npz(path, positive=7, part="train").X.tolist() == (X / 2).tolist()
-    with pytest.raises(InputError, match="a single class, 4"):
-        load_npz(path, positive=4, part="test")
+    refuses("a single class, 4", load_npz, path, positive=4, part="test")
     assert load_npz(path, positive=(0, 7)).y.tolist() == [1, 0, 1, 0]
     assert load_npz(path, positive=4, drop=("a",)).X.ravel().tolist() == [10, 20, 30, 13]
-    with pytest.raises(InputError, match=r"no column 'c'; the columns are 'a', 'b'"):
-        load_npz(path, positive=4, drop=("c",))
+    refuses(r"no column 'c'; the columns are 'a', 'b'", load_npz, path, positive=4, drop=("c",))
     np.savez(path, X=np.arange(5.0)[:, None], y=[0, 1, 0, 1, 1], n_train=2)
     for part, wanted in (("train", [0, 1]), ("test", [2, 3, 4]), ("all", [0, 1, 2, 3, 4])):
         assert load_npz(path, part=part).X.ravel().tolist() == wanted  # type: ignore[arg-type]
     holes = np.array([[1.0, 2], [3, np.nan], [5, 6]])
     np.savez(path, X=holes, y=["p", "q", "q"], feature_names=["a", "b"])
-    with pytest.raises(InputError, match=r"toy.npz: missing value in column 'b', row 2"):
-        load_npz(path)
+    refuses(r"toy.npz: missing value in column 'b', row 2", load_npz, path)
     assert load_npz(path, missing="drop-rows").X.tolist() == [[1, 2], [5, 6]]
 
 
@@ -213,21 +208,16 @@ def test_every_key_of_a_file(tmp_path: Path) -> None:
 def test_a_file_not_as_described_is_refused(tmp_path, arrays, options, words: str) -> None:
     path = tmp_path / "bad.npz"
     np.savez(path, **arrays)
-    with pytest.raises(InputError, match=words):
-        load_npz(path, **options)
+    refuses(words, load_npz, path, **options)
 
 
 def test_the_folder_is_that_of_the_environment_variable(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.delenv("AUCERT_DATA", raising=False)
     assert datasets.real_data_folder() is None
-    with pytest.raises(InputError, match="set AUCERT_DATA"):
-        datasets.load_real("skin")
+    refuses("set AUCERT_DATA", datasets.load_real, "skin")
     monkeypatch.setenv("AUCERT_DATA", str(tmp_path))
     assert datasets.real_data_folder() == tmp_path
-    with pytest.raises(InputError, match=r"skin\.npz: no such file"):
-        datasets.load_real("skin")
+    refuses(r"skin\.npz: no such file", datasets.load_real, "skin")
     monkeypatch.setenv("AUCERT_DATA", str(tmp_path / "gone"))
-    with pytest.raises(InputError, match="no such folder"):
-        datasets.real_data_folder()
-    with pytest.raises(InputError, match=r"no real data set 'colonn'; .*mean colon"):
-        datasets.load_real("colonn", folder=".")
+    refuses("no such folder", datasets.real_data_folder)
+    refuses(r"no real data set 'colonn'; .*mean colon", datasets.load_real, "colonn", folder=".")

@@ -18,7 +18,7 @@ from aucert.validation.files.labels import MAX_CLASSES
 from aucert.validation.files.parquet_folder import read_parquet_folder
 from aucert.validation.files.tables import Selection, read_table
 from aucert.validation.files.vectors import read_model_of_another, read_scores, read_vector
-from loops import each
+from loops import each, refuses
 from on_disk import LIBLINEAR, SVM_RANK, write
 
 BIG = 2**53 + 1
@@ -280,8 +280,7 @@ def test_damaged_files_and_files_that_are_none(tmp_path: Path) -> None:
         damaged += [bytes(flipped)] if path.name[0] == "a" else []
         for content in damaged:
             path.write_bytes(content)
-            with pytest.raises(InputError, match=r"damaged|row|text|missing|infinite"):
-                read(path)
+            refuses(r"damaged|row|text|missing|infinite", read, path)
         path.unlink()
         refused(path, "no such file", read)
         path.mkdir()
@@ -291,5 +290,4 @@ def test_damaged_files_and_files_that_are_none(tmp_path: Path) -> None:
 def test_without_pyarrow_the_extra_is_named(tmp_path: Path, monkeypatch) -> None:
     (tmp_path / "data.parquet").write_bytes(b"PAR1")
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
-    with pytest.raises(InputError, match=r"aucert\[parquet\]"):
-        read_table(tmp_path / "data.parquet")
+    refuses(r"aucert\[parquet\]", read_table, tmp_path / "data.parquet")

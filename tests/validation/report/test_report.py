@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 from aucert import validation
 from aucert.approx import NBAUC
-from aucert.exact import ROCSVM, SAUCSVM, InputError, solve
+from aucert.exact import ROCSVM, SAUCSVM, solve
 from aucert.exact.spaces.kernels import Gaussian
 from aucert.validation.bounds.experiment import PRINTED, approximation_errors
 from aucert.validation.claims.claim import DataUsed
@@ -25,7 +25,7 @@ from aucert.validation.effects import Effect
 from aucert.validation.plots import Figure, Series
 from aucert.validation.report.document import Report, Row, environment, forest, lines_of
 from aucert.validation.report.pictures import certified_margins, gap_curves
-from loops import each
+from loops import each, refuses
 from pages import Page
 
 MARKUP = "<script>alert('&')</script>"
@@ -231,5 +231,4 @@ def test_what_cannot_be_drawn_is_refused_with_the_reason(model: ROCSVM) -> None:
         (lambda: certified_margins(ROCSVM(kernel="precomputed"), DATA.X, DATA.y), "certificate"),
         (lambda: validation.roc_with_thresholds(object(), DATA.X, DATA.y), "decision_function"),
     ):
-        with pytest.raises(InputError, match=words):
-            call()
+        refuses(words, call)

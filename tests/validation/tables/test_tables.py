@@ -32,7 +32,7 @@ from aucert.validation.tables.scaling_up import full_fit
 from aucert.validation.tables.sht import METHODS, STARS, by_trial
 from aucert.validation.tables.table import EXPERIMENTS, Experiment, Job, Part, Results, Run, Sample
 from command import Command
-from loops import each, seeds
+from loops import each, refuses, seeds
 from planted_tables import planted
 
 
@@ -467,8 +467,7 @@ def test_damaged_evidence_is_refused_and_the_pages_stay(tmp_path: Path) -> None:
         (signed(text, "1" * 400), "not a file"),
     ):
         path.write_text(damaged)
-        with pytest.raises(InputError, match=said):
-            reproduce(out=tmp_path, registry=planted(), evidence=kept)
+        refuses(said, reproduce, out=tmp_path, registry=planted(), evidence=kept)
         if "number" not in said:
             assert {page: page.read_bytes() for page in pages} == pages
 
@@ -476,10 +475,8 @@ def test_damaged_evidence_is_refused_and_the_pages_stay(tmp_path: Path) -> None:
 def test_faults_of_experiments() -> None:
     twice = Experiment("twice", (), lambda budget: [Part("a", {})] * 2, lambda job: {})
     table = dataclasses.replace(planted()["one"], experiment=twice)
-    with pytest.raises(ValueError, match="two parts have one key"):
-        planned([table], Run())
-    with pytest.raises(ValueError, match="name of a file"):
-        Part("../up", {})
+    refuses("two parts have one key", planned, [table], Run(), error=ValueError)
+    refuses("name of a file", Part, "../up", {}, error=ValueError)
 
 
 def test_what_has_no_data_is_listed_and_said(command: Command, monkeypatch) -> None:
