@@ -7,8 +7,7 @@ nothing with it.
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.linalg
@@ -21,8 +20,7 @@ from ..square_loss.convex_square import ConvexSquare
 from ..square_loss.row_average import row_moments
 
 
-@dataclass(frozen=True, eq=False)
-class ConvexReference:
+class ConvexReference(NamedTuple):
     """The optimum `w` (d,), its `objective`, and the proved `gap` of that."""
 
     w: np.ndarray

@@ -32,8 +32,6 @@ from .finish import ActivePairs, clipped_minorant, offer_hard_margin
 
 @dataclass(frozen=True)
 class CuttingPlane(Solver):
-    """Solve a problem with the ridge and the hinge, or partial AUC, by cutting planes."""
-
     tol: float = 1e-9
     max_iter: int = 1000
     max_time: float | None = None
@@ -74,8 +72,7 @@ class Cuts:
         self.solver, self.problem, self.recorder = solver, problem, recorder
         self.functions = Functions(problem.space, solver.tol, lambda: recorder.out_of_time)
         self.pairs = None if isinstance(problem.risk, Tail) else problem.pairs
-        # The first plane is U >= 0.
-        self.held, self.size = np.zeros((64, *self.functions.zero.shape)), 1
+        self.held, self.size = np.zeros((64, *self.functions.zero.shape)), 1  # the first: U >= 0
         self.made: list[Any] = [None]  # what each plane is made of
         self.masses, self.gram = np.zeros(1), np.zeros((1, 1))
         self.weights, self.idle = np.ones(1), np.zeros(1, dtype=int)
@@ -119,8 +116,7 @@ class Cuts:
         return self.size * self.problem.n > 2**27
 
     def drop_idle(self) -> None:
-        """Forget planes that have been out of use for a while; at once where memory is full."""
-        # 30: a plane that no combination has used for so many cuts is forgotten
+        """Forget planes out of use for thirty cuts, or at once where memory is full."""
         stays = self.idle < (1 if self.full else 30)
         stays[0] = True
         stays |= self.weights > 0  # without them the weights would no longer add up to one
@@ -174,7 +170,6 @@ class Cuts:
                 reason = None
                 # A gap above F means that nothing is proved yet: too early for a window of pairs.
                 if recorder.near(self.finish_at) or recorder.gap <= recorder.best_primal:
-                    # 12: rounds of `ActivePairs` in one try
                     reason = ActivePairs(solver.tol, max_rounds=12).run(self.problem, recorder)
                     if recorder.near(self.finish_at):  # the next try is at a tenth of it
                         self.finish_at = max(0.1 * self.finish_at, 10.0 * solver.tol)
@@ -238,8 +233,7 @@ def best_weights(H: np.ndarray, m: np.ndarray, start: np.ndarray, tol: float) ->
             x[at] = y
             slope = H @ x - m
             enters = int(slope.argmin())
-            # Inside the support every slope is x'slope: a weight outside gains what its own slope
-            # lies below that.
+            # A weight outside gains what its slope lies below x'slope, that of all inside.
             if inside[enters] or float(x @ slope) - slope[enters] <= tol:
                 break
             inside[enters] = True

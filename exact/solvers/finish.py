@@ -11,8 +11,6 @@ Over the open pairs k = (i, j) with weights c_k and d_k = x_i - x_j,
 is solved by a few smooth problems: with multipliers a and a width sigma the slope of pair k is
 b_k = clip(a_k + (1 - d_k'w) / sigma, 0, 1), and b becomes the next a; they converge at any sigma.
 Each smooth problem is piecewise quadratic: Newton steps end at its optimum after finitely many.
-Their matrix is lam I + X'L X with L the weighted Laplacian of the active pairs' graph; with fewer
-active pairs than coordinates the Woodbury identity turns it into a system of their number.
 
 At any (w, b) the window's gap is a sum of two terms >= 0, free of cancellation:
 
@@ -48,14 +46,6 @@ SLACK = 1e-12  # conditions may be broken by so much of their scale: rounding
 Listed = tuple[np.ndarray, np.ndarray, np.ndarray]  # rows i and j of pairs, and their weights
 
 
-def listed_pairs(problem: Problem) -> Listed | None:
-    """Return the pairs that are listed, or can be; None for others."""
-    pairs = problem.pairs
-    if isinstance(pairs, PairList):
-        return pairs.i, pairs.j, pairs.c
-    return pairs.listed() if isinstance(pairs, OrderedPairs) else None
-
-
 class Window(NamedTuple):
     """The open pairs i, j (m,) of a hinge problem, their weights, and what the others carry."""
 
@@ -84,13 +74,10 @@ def clipped_minorant(problem: Problem, c: np.ndarray) -> Minorant:
 
 
 def open_window(
-    problem: Problem, scores: np.ndarray, limit: int, half: float = np.inf,
-    listed: Listed | None = None,
-) -> Window | None:  # fmt: skip
-    """Return the widest window |z| < half with at most `limit` pairs; `listed` are all pairs. None
-    where more than `limit` of all pairs of two classes are tied at the margin itself. Of listed
-    pairs some of those that tie are taken."""
-    listed = listed_pairs(problem) if listed is None else listed
+    problem: Problem, scores: np.ndarray, limit: int, half: float, listed: Listed | None
+) -> Window | None:
+    """Return the widest window |z| < half with at most `limit` pairs; None where more pairs of two
+    classes are tied at the margin itself. Of `listed` pairs some of those that tie are taken."""
     if listed is not None:
         i, j, c = listed
         z = 1.0 - (scores[i] - scores[j])
@@ -260,8 +247,8 @@ class OpenPairs:
         return PairGraph(self.i[active], self.j[active], weight, self.rows.shape[0])
 
     def _by_coordinates(self, active: np.ndarray, weight: np.ndarray, r: np.ndarray) -> np.ndarray:
-        """Form lam I + X'L X, or with few active pairs lam I + D'W D."""
-        # Of few pairs the differences are fewer than the rows; of many, the Laplacian is less work.
+        """Form lam I + X'L X, L the Laplacian of the active pairs; of fewer pairs than rows, with
+        their differences D, lam I + D'W D."""
         if active.size < self.rows.shape[0]:
             D, root = self._differences(active), np.sqrt(weight)
             scaled = root[:, None] * D if isinstance(D, np.ndarray) else sp.diags(root) @ D
@@ -325,8 +312,6 @@ def solve_window(
 
 @dataclass(frozen=True)
 class ActivePairs(Solver):
-    """Solve a hinge problem over a window of pairs, again and again."""
-
     tol: float = 1e-9
     largest: int = 2_000_000  # pairs that a window never exceeds by itself
     max_rounds: int = 40
@@ -348,14 +333,17 @@ class ActivePairs(Solver):
 
 
 class _Run:
-    """One run: the window's size, and the multipliers of the last window."""
-
     def __init__(self, solver: ActivePairs, problem: Problem, recorder: Recorder):
         self.solver, self.problem, self.recorder = solver, problem, recorder
         self.late = lambda: recorder.out_of_time
         self.top = min(solver.largest, problem.n_pairs)
         self.limit = min(max(1000, 100 * problem.space.dim), MOST, self.top)
-        self.half, self.listed = np.inf, listed_pairs(problem)  # a window holds |z| < half
+        self.half, pairs = np.inf, problem.pairs  # a window holds |z| < half
+        self.listed: Listed | None = None  # all pairs, where they are listed or can be
+        if isinstance(pairs, PairList):
+            self.listed = pairs.i, pairs.j, pairs.c
+        elif isinstance(pairs, OrderedPairs):
+            self.listed = pairs.listed()
         self.keys, self.alpha = np.zeros(0, dtype=np.int64), np.zeros(0)  # of the last window
 
     def run(self) -> Status | None:
@@ -378,7 +366,6 @@ class _Run:
             rounding = idle.rounds >= 2 and recorder.gap <= 1e-11 * recorder.best_primal
             if rounding or (stalled and not self._widen()):
                 return Status.STALLED
-            # 0.2: a round that leaves more of the gap widens the window
             if idle.rounds or recorder.gap > 0.2 * before:
                 self._widen()
         return Status.ITERATION_LIMIT
@@ -404,10 +391,8 @@ class _Run:
             window = open_window(problem, scores, self.limit, self.half, self.listed)
         if window is None or window.i.size == 0:
             return False
-        # The optimum over the window, from w and the multipliers of the window before.
         z = 1.0 - (scores[window.i] - scores[window.j])
-        # 1e-9: shortfalls below this count as this: the width must be above zero
-        half = max(float(np.abs(z).max()), 1e-9)
+        half = max(float(np.abs(z).max()), 1e-9)  # the width must be above zero
         sigma = 2.0 * half  # no slope of the window is cut off
         alpha, keys = np.clip(0.5 + z / sigma, 0.0, 1.0), window.chosen
         if keys is None:  # a number for each pair, the same in every window
@@ -415,15 +400,13 @@ class _Run:
         if self.keys.size:
             place = np.minimum(np.searchsorted(self.keys, keys), self.keys.size - 1)
             known = self.keys[place] == keys
-            # 0.03: share of the window that is smoothed where multipliers are known
-            alpha[known], sigma = self.alpha[place[known]], 0.03 * half
+            alpha[known], sigma = self.alpha[place[known]], 0.03 * half  # narrow: most are known
         gap, primal = recorder.gap, recorder.best_primal
         # 0.01: share of the tolerance to which a window is solved in the end
         enough = 0.01 * self.solver.tol * primal
         if gap > 1e-3 * primal:  # 1e-2: until then to this part of the gap
             enough = max(1e-2 * min(gap, primal), enough)
-        pairs = OpenPairs.of(problem, window)
-        point = solve_window(pairs, w, alpha, sigma, enough, self.late)
+        point = solve_window(OpenPairs.of(problem, window), w, alpha, sigma, enough, self.late)
         order = np.argsort(keys)  # the next window searches them
         self.keys, self.alpha, target = keys[order], point.b[order], point.w
         witness = window.witness(problem, point.b)
@@ -438,16 +421,15 @@ class _Run:
         return True
 
 
-# The hard-margin limit: where all pairs can have margin one, few rows hold the optimum. With at
-# least about as many coordinates as rows and a small lam, no pair's alpha reaches its bound. Then
-# the dual over all pairs is one in the n marginals c >= 0 (signs y_i = 1 or -1, K = X X'),
+# The hard-margin limit: with about as many coordinates as rows and a small lam all pairs can have
+# margin one, and no pair's alpha reaches its bound. Then the dual is one in the n marginals c >= 0,
 #
 #     min  sum_ij y_i y_j c_i c_j K_ij / (2 lam) - sum over positives of c_i,   sum_i y_i c_i = 0,
 #
-# with the conditions c_i >= 0, slack_i = y_i (s_i - t) - [y_i = 1] >= 0, c_i slack_i = 0, for
+# with y_i = 1 or -1, K = X X', and c_i slack_i = 0, slack_i = y_i (s_i - t) - [y_i = 1] >= 0 for
 # scores s = K y c / lam and a threshold t. Block principal pivoting guesses the rows with c_i > 0,
-# solves for them, moves all rows that break a condition to the other side, and repeats: a few
-# systems of n equations. Whether the bounds of the pairs hold the certificate finds out.
+# solves for them, moves all rows that break a condition to the other side, and repeats. Whether the
+# bounds of the pairs hold the certificate finds out.
 
 
 def offer_hard_margin(problem: Problem, recorder: Recorder, separable: bool = False) -> None:

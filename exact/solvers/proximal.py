@@ -33,8 +33,6 @@ NOISE = 1e-15  # relative rounding of g, which must not be taken for steepness
 
 @dataclass(frozen=True)
 class Proximal(Solver):
-    """Solve any problem over rows by accelerated proximal gradient steps."""
-
     tol: float = 1e-9
     max_iter: int = 50_000
     max_time: float | None = None
@@ -87,20 +85,17 @@ class Proximal(Solver):
             # y - moved points up the slope at y: where the last move does so, too, it went too far.
             uphill = float((y - moved) @ (moved - x)) > 0
             if width > 0 and there.bias > (1 - INSIDE) * (there.primal - there.dual):
-                # 0.3: factor of the width where smoothing costs more than what is left to optimise
-                width, uphill = width * 0.3, True
+                width, uphill = width * 0.3, True  # smoothing costs more than is left to gain
             last, momentum = momentum, (1 + float(np.sqrt(1 + 4 * momentum**2))) / 2
             y = moved + (last - 1) / momentum * (moved - x)
             if uphill:
                 y, momentum = moved, 1.0
-            # 0.95: factor of L after each step, so that it follows a curvature that falls
-            x, steepness = moved, steepness * 0.95
+            x, steepness = moved, steepness * 0.95  # L follows a curvature that falls
         return Status.ITERATION_LIMIT
 
 
 class Evaluated(NamedTuple):
-    """What one evaluation at `w` tells: the pull of the slopes, and both bounds. Where the loss
-    overflows `primal` is infinite, and nothing else is known."""
+    """What is known at `w`; where the loss overflows, that `primal` is infinite and no more."""
 
     w: np.ndarray
     pull: np.ndarray

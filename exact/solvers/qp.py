@@ -37,8 +37,6 @@ BACKENDS = {  # the solvers, and their names for tolerances
 
 @dataclass(frozen=True)
 class QP(Solver):
-    """Solve the dual of a hinge problem as a QP."""
-
     form: str = "lifted"
     backend: str = "CLARABEL"
     finish: bool = False
@@ -183,7 +181,6 @@ def lifted_dual(problem: Problem, listed: PairList, unit: float) -> tuple[Any, A
 
 
 def _offer(problem: Problem, listed: PairList, alpha: np.ndarray, recorder: Recorder) -> None:
-    """Offer the primal and dual points of `alpha` to the recorder."""
     c, given = listed.marginals(alpha), isinstance(problem.pairs, PairList)
     witness = problem.risk.minorant(Alpha(alpha)) if given else clipped_minorant(problem, c)
     # At the optimum w is the pull over lam; until then the way there has a better point.

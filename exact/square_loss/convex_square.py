@@ -34,7 +34,6 @@ class Judged(NamedTuple):
 
     @property
     def gap(self) -> float:
-        """How far the value is from the optimum, at most."""
         if not np.isfinite(self.error):
             return np.inf
         apart = above(self.value + self.error) - self.lower
@@ -84,7 +83,7 @@ class ConvexSquare:
         return self.judged(w).gap
 
     def judged(self, w: np.ndarray) -> Judged:
-        """Return both sides at `w`, from one evaluation."""
+        """Return both sides at `w` (d,), from one evaluation."""
         parts = square_parts(self.loss, w)
         penalty = self.l1 * float(np.abs(w).sum()) + self.loss.lam / 2 * float(w @ w)
         error = parts.square_error + gamma(w.size + 8) * (penalty + parts.square)

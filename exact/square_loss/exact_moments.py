@@ -12,13 +12,12 @@ two. Elimination gives q_S as a quotient of two determinants.
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
-from ..tools.arrays import check_number
 from ..tools.rounding import power_of_two, whole_numbers_of
 
 
@@ -31,22 +30,16 @@ class ExactOptimum(NamedTuple):
 
 
 class ExactMoments:
-    """Exact F of given rows, with row weights and the penalty lam/2 |w|^2."""
+    """Exact F of given rows, dense or sparse, with row weights and the penalty lam/2 |w|^2."""
 
-    def __init__(
-        self,
-        X: np.ndarray | sp.csr_matrix,
-        positive: np.ndarray,
-        weight: np.ndarray | None = None,
-        lam: float = 0.0,
-    ):
+    def __init__(self, X: Any, positive: np.ndarray, weight: np.ndarray | None, lam: float):
         self._X, self._csc = X, None if isinstance(X, np.ndarray) else X.tocsc()
         self._sides = np.flatnonzero(positive), np.flatnonzero(~positive)
         self._weights = [np.ones(side.size, dtype=object) for side in self._sides]
         if weight is not None:
             whole, _ = whole_numbers_of(np.asarray(weight, dtype=float))
             self._weights = [whole[side] for side in self._sides]
-        self.lam = Fraction(check_number("lam", lam, closed="low")) / 2
+        self.lam = Fraction(lam) / 2
         self._totals = [int(a.sum()) for a in self._weights]
         self._columns: dict[int, tuple] = {}
         self._entries: dict[tuple[int, int], int] = {}
@@ -62,13 +55,27 @@ class ExactMoments:
         return new * n + s**3 <= 5e7 and time.perf_counter() + seconds <= end
 
     def optimum(self, support: np.ndarray, upper: float = np.inf) -> ExactOptimum:
-        """Return F*(S) = 1 / (1 + q_S), and a minimiser where that is below `upper`."""
+        """Return F*(S) = 1 / (1 + q_S), and a minimiser, rounded, where that is below `upper`."""
         S = [int(j) for j in support]
         rows, kept, last, escaping = self._eliminate(S, [self._delta(j) for j in S])
-        q = None if escaping is not None else Fraction(-rows[-1][-1], last)
-        value = Fraction(0) if q is None else 1 / (1 + q)
-        w = self._weights_on(S, kept, escaping, value) if value < upper else None
-        return ExactOptimum(value, escaping is None and len(kept) < len(S), w)
+        value = Fraction(0) if escaping is not None else 1 / (1 + Fraction(-rows[-1][-1], last))
+        redundant, w = escaping is None and len(kept) < len(S), None
+        if value >= upper:
+            return ExactOptimum(value, redundant, None)
+        basis, whole = [S[a] for a in kept], self._totals[0] * self._totals[1]
+        if escaping is None:  # Sigma^-1 delta times F*
+            x = self._solve(basis, [self._delta(j) for j in basis])
+            found = {j: y * value * whole for j, y in zip(basis, x, strict=True)}
+        else:  # what escapes the range: Sigma v = 0 with v'delta other than zero
+            out = S[escaping]
+            x = self._solve(basis, [self._sigma(j, out) for j in basis])
+            found = {j: -y for j, y in zip(basis, x, strict=True)} | {out: Fraction(1)}
+            length = sum(y * self._delta(j) for j, y in found.items())
+            found = {j: y * whole / length for j, y in found.items()}
+        with suppress(OverflowError):
+            scaled = {j: y / power_of_two(self._column(j)[0]) for j, y in found.items()}
+            w = np.array([float(scaled.get(j, Fraction(0))) for j in S])
+        return ExactOptimum(value, redundant, w)
 
     def value(self, w: np.ndarray) -> Fraction:
         """Return F at the floats w (d,)."""
@@ -77,27 +84,6 @@ class ExactMoments:
         spread = sum(x * sum(y * self._sigma(i, j) for j, y in z.items()) for i, x in z.items())
         line = sum((x * self._delta(j) for j, x in z.items()), Fraction(0))
         return spread + (1 - line) ** 2
-
-    def _weights_on(
-        self, S: list[int], kept: list[int], escaping: int | None, value: Fraction
-    ) -> np.ndarray | None:
-        """Return a minimiser, rounded: Sigma^-1 delta times F*, or what escapes the range."""
-        basis = [S[a] for a in kept]
-        whole = self._totals[0] * self._totals[1]
-        if escaping is None:
-            x = self._solve(basis, [self._delta(j) for j in basis])
-            found = {j: y * value * whole for j, y in zip(basis, x, strict=True)}
-        else:  # Sigma v = 0 with v'delta other than zero
-            out = S[escaping]
-            x = self._solve(basis, [self._sigma(j, out) for j in basis])
-            found = {j: -y for j, y in zip(basis, x, strict=True)} | {out: Fraction(1)}
-            length = sum(y * self._delta(j) for j, y in found.items())
-            found = {j: y * whole / length for j, y in found.items()}
-        try:
-            scaled = {j: y / power_of_two(self._column(j)[0]) for j, y in found.items()}
-            return np.array([float(scaled.get(j, Fraction(0))) for j in S])
-        except OverflowError:
-            return None
 
     def _solve(self, basis: list[int], right: list[int]) -> list[Fraction]:
         """Return Sigma_int^-1 right on independent features."""
@@ -108,9 +94,7 @@ class ExactMoments:
             x[a] = Fraction(rest) / rows[a][a]
         return x
 
-    def _eliminate(
-        self, S: list[int], right: list[int]
-    ) -> tuple[list[list[int]], list[int], int, int | None]:
+    def _eliminate(self, S: list[int], right: list[int]) -> tuple[Any, list[int], int, int | None]:
         """Eliminate Sigma_int with a border, without fractions (Bareiss). Return the rows, the
         pivots' places, the last pivot, and the first place where the border is out of range."""
         rows = [[*(self._sigma(i, j) for j in S), x] for i, x in zip(S, right, strict=True)]

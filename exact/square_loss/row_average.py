@@ -25,7 +25,6 @@ from ..spaces.rows import Rows
 from ..tools.arrays import check_number
 from ..tools.rounding import LONG_UNIT, UNIT, gamma, short_chain, short_sum
 
-DENSE = 500  # largest side of a matrix whose largest eigenvalue is computed rather than bounded
 SLACK = 0.2  # a bound of an eigenvalue is at most 1 / (1 - SLACK) times too large
 
 
@@ -79,7 +78,6 @@ class RowAverage:
 
     @classmethod
     def of_problem(cls, problem: Problem) -> RowAverage:
-        """Return F of a problem with the square loss, or raise `InputError`."""
         if problem.loss != SQUARE:
             raise InputError(f"the square loss is needed here, not {problem.loss.name}")
         if isinstance(problem.pairs, PairList):
@@ -135,7 +133,7 @@ class RowAverage:
         n + 1 or d is small, else by Lanczos' method, raised so far that it fails with a chance of
         1e-9 (Kuczynski and Wozniakowski 1992, theorem 4.2)."""
         n, d = self.X.shape
-        if isinstance(self.X, np.ndarray) and min(n + 1, d) <= DENSE:
+        if isinstance(self.X, np.ndarray) and min(n + 1, d) <= 500:  # a matrix is formed
             if n + 1 < d:  # the smaller matrix with the nonzero eigenvalues of M
                 rows = self.X - self.means[self.positive.astype(int)]
                 rows = np.vstack([rows * np.sqrt(self.mass)[:, None], self.delta])

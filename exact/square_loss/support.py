@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -49,8 +49,7 @@ LARGEST_WORK = 1e9  # most rows times features squared for which `sparse_floor` 
 Floats = float | np.ndarray
 
 
-@dataclass(frozen=True, eq=False)
-class SupportOptimum:
+class SupportOptimum(NamedTuple):
     """The minimum F*(S) = 1 / (1 + q) on a sorted support, and a minimiser w (d,)."""
 
     support: np.ndarray
@@ -193,10 +192,8 @@ def _check_support(support: Iterable[int], dim: int) -> np.ndarray:
 
 
 class Factor(NamedTuple):
-    """Sigma_SS of scaled features: its eigenvectors with and without variance, and q."""
-
     support: np.ndarray
-    basis: np.ndarray  # (s, rank), divided by the square roots of the eigenvalues
+    basis: np.ndarray  # (s, rank) eigenvectors of scaled Sigma_SS over the roots of eigenvalues
     solved: np.ndarray  # (s,) Sigma_SS^+ delta_S
     escaping: np.ndarray  # (s,) the part of delta_S outside the range of Sigma_SS
     q: float
@@ -214,8 +211,7 @@ def swap_descent(loss: SupportLoss, support: Iterable[int], end: float = np.inf)
         if np.isnan(values).all():
             break
         place, into = np.unravel_index(int(np.nanargmin(values)), values.shape)
-        # 1e-12: a swap that lowers F* by less than this times F* is rounding
-        if not values[place, into] < here.value * (1 - 1e-12):
+        if not values[place, into] < here.value * (1 - 1e-12):  # rounding
             break
         after = loss.optimum({*chosen.tolist(), int(into)} - {int(chosen[place])})
         if not after.value < here.value:  # the swap's gain was rounding
@@ -258,28 +254,23 @@ def pair_blocks(loss: SupportLoss, used: np.ndarray) -> Iterator[tuple[np.ndarra
         yield a, b, q, np.where(clear, least, 0.0)
 
 
-def best_pairs(loss: SupportLoss, end: float) -> list[tuple[int, int]]:
-    """Return the eight pairs of features of least F*, as far as time allows."""
-    used = screened(loss)[: int(loss.informative.sum())]  # the likely ones come first
-    found: list[tuple[float, int, int]] = []
-    for a, b, q, _ in pair_blocks(loss, used):
-        top = np.argpartition(-q, min(8, q.size) - 1)[:8]
-        found += [(-float(q[i]), int(used[a[i]]), int(used[b[i]])) for i in top]
-        if time.perf_counter() >= end:
-            break
-    return [(i, j) for _, i, j in sorted(x for x in found if np.isfinite(x[0]))[:8]]
-
-
 def good_support(loss: SupportLoss, k: int, starts: list[np.ndarray], end: float) -> SupportOptimum:
     """Return the best result of swaps from several starts, as time allows: those given, the largest
-    mean differences, the greedy choice, and those that begin with the best pairs."""
-    best = swap_descent(loss, screened(loss)[:k], end)
-    pairs = best_pairs(loss, end) if k >= 2 and time.perf_counter() < end else []
-    for at, start in enumerate([*starts, (), *pairs]):
+    mean differences, the greedy choice, and those that begin with one of the eight best pairs."""
+    likely, found = screened(loss), []
+    best = swap_descent(loss, likely[:k], end)
+    if k >= 2 and time.perf_counter() < end:
+        used = likely[: int(loss.informative.sum())]
+        for a, b, q, _ in pair_blocks(loss, used):
+            top = np.argpartition(-q, min(8, q.size) - 1)[:8]
+            found += [(-q[i], int(used[a[i]]), int(used[b[i]])) for i in top if np.isfinite(q[i])]
+            if time.perf_counter() >= end:
+                break
+    for at, start in enumerate([*starts, (), *(pair for _, *pair in sorted(found)[:8])]):
         if at >= len(starts) and time.perf_counter() >= end:
             break
-        found = swap_descent(loss, forward(loss, k, start, end), end)
-        best = found if found.value < best.value else best
+        reached = swap_descent(loss, forward(loss, k, start, end), end)
+        best = reached if reached.value < best.value else best
     return best
 
 
@@ -457,7 +448,7 @@ class SupportBounds:
             w = np.zeros(self.loss.dim)
             w[S] = answer.w
             q = 1 / value - 1 if value > 0 else np.inf
-            found = replace(found, q=q, value=value, w=w)
+            found = found._replace(q=q, value=value, w=w)
         return found, max(floor, value)
 
     def floor_by_floats(self, S: np.ndarray, k: int) -> tuple[float, float]:

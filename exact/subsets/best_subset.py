@@ -26,7 +26,6 @@ from ..tools.rounding import UNIT, float_above
 from ..tools.threads import small_in_one_thread
 from .branch_and_bound import Search, SearchStep, SubsetSearch, compile_dive
 
-METHODS = ("auto", "branch-and-bound", "exhaustive")
 MOST_SUPPORTS, MOST_PAIRS = 2_000_000, 50_000_000  # most that are tried; pairs are cheap
 
 
@@ -141,7 +140,7 @@ def best_subset(
     arrays.check_callback(callback)
     ridge = arrays.check_number("ridge", ridge, closed="low")
     arrays.check_tolerance(tol, max_time)
-    arrays.check_choice("method", method, METHODS)
+    arrays.check_choice("method", method, ("auto", "branch-and-bound", "exhaustive"))
     begin = time.perf_counter()
     space, (mask, _, _) = Rows(X), split_labels(y, positive)
     if mask.size != space.n:
@@ -150,18 +149,16 @@ def best_subset(
     bounds = bounding.support_bounds_of(average, tol)
     loss, k = bounds.loss, min(k, average.dim)
     starts = [] if w0 is None else [np.flatnonzero(_weights("w0", w0, loss.dim, k))]
-    if method == "auto":  # tries all supports where they are few, or no bound begins a search
+    if method == "auto":  # all are tried where that is quicker, or no bound begins a search
         used = bounds.useful.size  # constant features are left out
         hard = used > bounding.LARGEST_SIDE or (loss.lam == 0 and used >= mask.size - 1)
-        # 10_000: up to so many supports trying all of them is quicker than a search
         most = (MOST_PAIRS if k == 2 else MOST_SUPPORTS) if hard else 10_000
         few = math.comb(used, min(k, used)) <= most
         method = "exhaustive" if few else "branch-and-bound"
     if method == "branch-and-bound":
         compile_dive()  # before the clock of the search starts
     ready, limit = time.perf_counter(), np.inf if max_time is None else max_time
-    # 0.3: share of the time that is spent on good supports to start from
-    start = good_support(loss, k, starts, ready + 0.3 * limit)
+    start = good_support(loss, k, starts, ready + 0.3 * limit)  # 0.3: of the time
     kind = TryAll if method == "exhaustive" else SubsetSearch
     search = kind(bounds, k, start, ready + limit)
     status, best = search.run(callback), search.best.w
@@ -179,10 +176,6 @@ def _weights(name: str, w: object, dim: int, k: int) -> np.ndarray:
     if np.count_nonzero(w) > k:
         raise InputError(f"{name} has {np.count_nonzero(w)} nonzeros, more than k = {k}")
     return w
-
-
-# Supports (m, k), upper bounds of q on them, and lower bounds of their least eigenvalues.
-Batch = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 class TryAll(Search):
@@ -235,7 +228,8 @@ class TryAll(Search):
         return self.whole - self.n_nodes
 
 
-def _batches(bounds: SupportBounds, used: np.ndarray, k: int) -> Iterator[Batch]:
+def _batches(bounds: SupportBounds, used: np.ndarray, k: int) -> Iterator[tuple[np.ndarray, ...]]:
+    """Yield supports (m, k), upper bounds of q, and lower bounds of their least eigenvalues."""
     loss, every = bounds.loss, itertools.combinations(used.tolist(), k)
     while chunk := list(itertools.islice(every, 4096)):  # their matrices fit into the cache
         supports = np.array(chunk, dtype=np.intp).reshape(len(chunk), k)
@@ -243,7 +237,7 @@ def _batches(bounds: SupportBounds, used: np.ndarray, k: int) -> Iterator[Batch]
         yield supports, *bounding.whole_ceilings(sigma, loss.scaled_delta[supports])
 
 
-def _pairs(bounds: SupportBounds, used: np.ndarray) -> Iterator[Batch]:
+def _pairs(bounds: SupportBounds, used: np.ndarray) -> Iterator[tuple[np.ndarray, ...]]:
     for a, b, q, least in bounding.pair_blocks(bounds.loss, used):
         supports = np.stack([used[a], used[b]], axis=1)
         # The numerator, at least |delta|^2 (1 - |rho|), rounds by ten units of 2 |delta|^2.

@@ -84,7 +84,6 @@ class Search:
 class SubsetSearch(Search):
     def __init__(self, bounds: SupportBounds, k: int, start: SupportOptimum, end: float = np.inf):
         super().__init__(bounds, k, start, end)
-        self.tol = bounds.tol
         self._closed, self._between, self._known, self._count = np.inf, np.inf, 0.0, 0
         self._heap: list[tuple[float, int, int, bytes]] = []
         self._push(0.0, np.where(bounds.silent, OUT, CANDIDATE).astype(np.uint8))
@@ -98,12 +97,11 @@ class SubsetSearch(Search):
     @property
     def done(self) -> bool:
         """Whether nothing is left that could be better by `tol`, or raise the lower bound."""
-        if not self._heap or self.upper - self.lower <= self.tol:
+        if not self._heap or self.upper - self.lower <= self.bounds.tol:
             return True
         return self.bounds.spent and self._closed <= self._heap[0][0]
 
     def step(self) -> int:
-        """Open the node of the lowest bound and what is below it, for a while."""
         floor, _, _, packed = self._heap[0]
         state = np.frombuffer(packed, dtype=np.uint8).copy()
         found, closed, children = self._open(state, floor)
@@ -123,7 +121,7 @@ class SubsetSearch(Search):
         heapq.heappush(self._heap, (floor, candidates, self._count, state.tobytes()))
 
     def _open(self, state: np.ndarray, floor: float) -> Opened:
-        if floor >= self.upper - self.tol / 2:
+        if floor >= self.upper - self.bounds.tol / 2:
             return None, floor, []
         members, inside = np.flatnonzero(state), np.flatnonzero(state == IN)
         if members.size <= self.k or inside.size == self.k:
@@ -158,7 +156,7 @@ class SubsetSearch(Search):
         if 1 / (1 + best) - self._floor(best, least) > self.bounds.slack:
             c, h = map(float, bounding.rounding_of_floor(self.k, least, self.bounds.error))
         support, closed, states, bounds, count = dive(
-            *(data, state, inverse, self.k, best, self.tol / 2, nodes, slots, work, c, h)
+            *(data, state, inverse, self.k, best, self.bounds.tol / 2, nodes, slots, work, c, h)
         )
         self.n_nodes += int(count)
         found = self.loss.optimum(support) if support.size else None
@@ -402,10 +400,8 @@ def dive(data, start, inverse, k, best, tol, max_nodes, n_slots, most, c, h):
             up, at = level - 1, stack_place[top]
             size = slot_size[up] - 1
             _without(slots[up], slot_w[up], slot_members[up], size + 1, at, A, w, members)
-        size, fixed, bound, ruled_out = _settle(
-            data, state, A, w, members, size, k, bound, target, work
-        )
-        slot_size[level], closed = size, max(closed, ruled_out)
+        size, fixed, bound, out = _settle(data, state, A, w, members, size, k, bound, target, work)
+        slot_size[level], closed = size, max(closed, out)
         if bound <= target:
             closed = max(closed, bound)
             continue
