@@ -143,7 +143,7 @@ def sets(quick: bool, names: tuple[str, ...], methods: tuple[str, ...], max_time
         yield {"method": method, "sets": len(fits), "median gap": float(np.median(gaps)),
                "largest gap": float(np.max(gaps)), "median AUC": float(np.median(scored)),
                "median s": float(np.median(seconds)), "most s": float(np.max(seconds)),
-               "time was up": late, "wrong": "; ".join(wrong)}  # fmt: skip
+               "timeouts": late, "wrong": "; ".join(wrong)}  # fmt: skip
 
 
 # Counterparts on one objective

@@ -437,7 +437,7 @@ def large(few: Callable[[int], int], quick: bool) -> Iterator[c.Row]:
     found = [one["in R"] for one in scale.mapped(quick) if one["threads"] == 1]
     yield row("1e8 mapped rows, worst lam, 1e-6", max(found), "readings", 7.0)
     (two,) = scale.threads(quick, (10_000_000,))
-    yield row("two threads, 1e7 x 2, by the clock", two["one / two"], "x", 1.5, above=True)
+    yield row("two threads, 1e7 x 2, wall clock", two["one / two"], "x", 1.5, above=True)
 
 
 FIRST = """
