@@ -264,7 +264,7 @@ def test_expensive_systems_need_no_matrix_and_overflowing_ones_make_no_step(monk
     for way in ("_by_pairs", "_by_coordinates"):
         monkeypatch.setattr(OpenPairs, way, lambda *given: pytest.fail("a matrix was formed"))
     problem = awkward("wide", 1e-2, n=60)
-    window: Any = open_window(problem, np.zeros(problem.n), problem.n_pairs)
+    window: Any = open_window(problem, np.zeros(problem.n), problem.n_pairs, np.inf, None)
     pairs = OpenPairs.of(problem, window)
     point = solve_window(pairs, np.zeros(90), np.full(pairs.c.size, 0.5), 2.0, 1e-4)
     assert point.gap <= 1e-4
