@@ -414,7 +414,6 @@ class PairList(Labelled, Curved):
         return self.i, self.j, self.c
 
     def sums(self, scores: np.ndarray, loss: Loss, width: float = 0.0) -> PairSums:
-        """As `AllPairs.sums`, over the listed pairs."""
         check_scores(scores, self.positive)
         scores = as_float_scores(scores)
         t = self.margins(scores)

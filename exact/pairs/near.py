@@ -27,7 +27,6 @@ GRID = np.geomspace(1e-3, 500, 40)  # distances from the margin of one, either s
 MARGINS = 1.0 + np.concatenate([-GRID[::-1], [0.0], GRID])  # where a loss is tried for curvature
 ENOUGH = 4  # a window widens until it holds this part of the wanted pairs
 WIDER = 4.0  # factor of one step
-
 # Rows i and j of the pairs, and c_ij loss'' of each, scaled to stand for all pairs.
 Near = tuple[np.ndarray, np.ndarray, np.ndarray]
 

@@ -242,7 +242,6 @@ class OrderedPairs(Curved):
         return sides
 
     def sums(self, scores: np.ndarray, loss: Loss, width: float = 0.0) -> PairSums:
-        """As `AllPairs.sums`, over the ordered pairs."""
         check_scores(scores, self.key)
         given = as_float_scores(scores)
         short = given.astype(float)

@@ -24,7 +24,7 @@ STRETCH = 1024  # numbers to a fingerprint: the stretch and both keys fit into t
 BLOCK_NUMBERS = 1 << 17  # about how many numbers a block has: they fit into a processor's cache
 FEW_COLUMNS = 8  # up to which compiled counts, which keep no scores, beat matrix products
 STRETCH_NUMBERS = 1 << 20  # numbers of the rows from which another sum pays
-
+Work = Callable[[Iterator[Any], int], Any]  # what is done with the blocks of a part, by number
 # Held while an object that is not an array reads rows: it may move to a place in a file first.
 _READING = threading.Lock()
 
@@ -110,9 +110,6 @@ def added_up(columns: np.ndarray, offset: np.ndarray, w: np.ndarray) -> np.ndarr
 
 def merged(first: Any, second: Any) -> Any:
     return first.merge(second)
-
-
-Work = Callable[[Iterator[Any], int], Any]  # what is done with the blocks of a part, by number
 
 
 class StreamedRows(Space):

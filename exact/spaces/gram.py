@@ -277,7 +277,6 @@ class Gram(Space):
         return self.kernel.diagonal(self.X) if self.K is None else np.diag(self.K)
 
     def plain(self) -> Gram:
-        """Return the same space with all sums in float64: quick, and with more rounding."""
         same = copy.copy(self)
         same.precise, same._recent = False, {}
         return same
@@ -344,7 +343,6 @@ class Gram(Space):
         return half.product
 
     def blocks(self) -> Iterator[slice]:
-        """Yield the slices of rows whose kernel rows are held at a time: one where K is held."""
         step = self.n if self.K is not None else max(1, BLOCK_BYTES // (8 * self.n))
         for start in range(0, self.n, step):
             yield slice(start, min(start + step, self.n))

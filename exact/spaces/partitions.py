@@ -21,8 +21,6 @@ from ..tools.rounding import gamma
 from .blocks import BLOCK_NUMBERS, Block, Drawn, Work, fingerprint, merged, new_key
 from .rows import Space, check_reach
 
-PLAIN = frozenset({np.dtype(np.float32), np.dtype(np.float64)})  # they become float64 unseen
-
 
 class Unusable(Exception):
     """A number that cannot be used: row and column (None: the weight) from 0, and the number."""
@@ -42,6 +40,9 @@ class Partition(Protocol):
 
 
 Source = Sequence[Partition | tuple[Any, ...]]  # Partitions, each as such or as a tuple of arrays.
+# Which rows of a block, ascending: of the block, how many negative and positive rows of the
+# partition came before, (2,), and the partition's number.
+Places = Callable[[Block, np.ndarray, int], np.ndarray]
 
 
 def block_rows(dim: int) -> int:
@@ -73,7 +74,7 @@ class ArrayPartition:
     def rows(self, rows: slice) -> np.ndarray:
         """Return rows in a format that float64 holds."""
         held = self.X.iloc[rows] if hasattr(self.X, "iloc") else self.X[rows]
-        if type(held) is np.ndarray and held.dtype in PLAIN:
+        if type(held) is np.ndarray and held.dtype in (np.float64, np.float32):
             return held
         where = f"{self.name}, from row {rows.start} on,"
         try:
@@ -314,11 +315,6 @@ def marks(seen: int, more: int, share: float) -> np.ndarray:
     first, last = int(np.ceil(seen * share)), int(np.ceil((seen + more) * share)) + 1
     at = (np.arange(first, last) / share).astype(np.int64) - seen
     return at[(at >= 0) & (at < more) & (np.diff(at, prepend=-1) > 0)]
-
-
-# Which rows of a block, ascending: of the block, how many negative and positive rows of the
-# partition came before, (2,), and the partition's number.
-Places = Callable[[Block, np.ndarray, int], np.ndarray]
 
 
 def at_places(

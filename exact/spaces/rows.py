@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from .partitions import PartitionedRows
 
 T = TypeVar("T")
-
 BLOCK_NUMBERS = 1 << 16  # of a block that stays in the cache, or in the long format
 SHARED, PARTS = 4_000_000, 8  # numbers in X from which threads share its products, and the parts
 FEW_COLUMNS = 100  # most columns for which products of small blocks are made in one call
