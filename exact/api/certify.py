@@ -69,12 +69,10 @@ def certify(
         with these scores: `Audit` says which are meant, and when a gap is missing.
     norm2 : float, optional
         |f|^2, for scores; trusted, but refused if it is impossible.
-    rival : str, optional
-        Instead of `lam` and `penalty`: whose scaling `C` is in, "liblinear-ranksvm", "dlib",
-        "roclab", "svm-rank", "scikit-learn", "torch", or another key of
-        `aucert.exact.problem.scalings.SCALINGS`.
-    C : float, optional
-        > 0: the constant of that scaling; for roclab its lambda, for torch the weight decay.
+    rival, C : str, float, optional
+        Instead of `lam` and `penalty`: C > 0 in the scaling of "liblinear-ranksvm", "dlib",
+        "roclab" (its lambda), "svm-rank", "scikit-learn", "torch" (the weight decay), or another
+        key of `aucert.exact.problem.scalings.SCALINGS`.
     loss : str or Loss, optional
         As in `solve`; by default the rival's own, or the hinge.
     refine : bool
@@ -182,10 +180,8 @@ def best_witness(task: Formulation, scores: np.ndarray, refine: bool, options: O
 
 
 def _weights(problem: Problem, w: object) -> np.ndarray:
-    vector = np.ravel(as_float64(w, "the weights"))
-    if vector.size == problem.space.dim + 1:
-        vector = vector[:-1]
-    return problem.check_weights(vector)
+    vector, d = np.ravel(as_float64(w, "the weights")), problem.space.dim
+    return problem.check_weights(vector[:-1] if vector.size == d + 1 else vector)
 
 
 def in_column_order(

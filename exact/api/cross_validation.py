@@ -1,7 +1,4 @@
-"""Choosing lam by cross-validated AUC, or concordance, along the path.
-
-The optima are within a proved radius of the models, so that their held-out AUC is in a known range.
-"""
+"""Choosing lam by held-out AUC, or concordance; the models' radius bounds that of the optima."""
 
 from __future__ import annotations
 
@@ -17,7 +14,6 @@ from ..certificate.order import auc_of, auc_range, auc_within, kernel_lengths, s
 from ..errors import InputError, NoPairError, NoRowsError, brief, warn_the_user
 from ..estimators.base import check_row_weights
 from ..formulation.formulation import formulate, kernel_of
-from ..formulation.lam_grid import check_lams, lam_grid, unit_penalty
 from ..formulation.request import Options, Request, beside_rows, check_request, dask_too
 from ..losses.registry import Loss
 from ..pairs.all_pairs import AllPairs, PairList
@@ -32,7 +28,7 @@ from ..spaces.partitions import PartitionedRows
 from ..spaces.rows import Rows, check_matrix, partitions_of
 from ..tools.arrays import as_float64, check_choice, check_count, check_labels
 from ..tools.rounding import gamma
-from .path import Path, partitioned_grid, path_of
+from .path import Path, check_lams, lam_grid, partitioned_grid, path_of, unit_penalty
 
 Splits = Sequence[tuple[np.ndarray, np.ndarray]]
 PairMaker = Callable[[Any, np.ndarray, np.ndarray | None], AllPairs | PairList]
@@ -46,8 +42,7 @@ class CVPath:
 
     Attributes
     ----------
-    lams : array (k,)
-        Falling.
+    lams : array (k,), falling
     fold_auc : array (folds, k)
         AUC of the held-out rows, ties one half.
     fold_low, fold_high : arrays (folds, k)
@@ -133,12 +128,11 @@ def cross_validated_path(
         As in `solve`; weights and queries count in the AUC, too.
     lams, n_lams, tol, l1_ratio, groups, sign
         As in `regularization_path`; the default grid is that of all rows.
-    cv : int, splitter or iterable
+    cv, seed : int, splitter or iterable; int
         A number of folds, stratified by the class or by `event` and shuffled by `seed`, that keep
         queries whole; a class or events of fewer rows reduce it, with a warning. Or a splitter of
         scikit-learn, or pairs of index arrays (train, test); those that cut a query are refused.
         For rows in partitions only a number; the folds do not depend on how the rows are cut.
-    seed : int
     pairs : callable, optional
         Makes a fold's pairs from its rows, positive mask and row weights; all pairs by default.
     max_time : float, optional
@@ -357,7 +351,6 @@ class FoldedData:
         return rows, positive, weight
 
     def held(self, index: np.ndarray) -> Gram | None:
-        """Return the space of the kernel on the named rows, where it is held."""
         return None if self.gram is None else self.gram.part(index)
 
     def used(self, index: np.ndarray) -> np.ndarray:

@@ -1,13 +1,10 @@
-"""The regularization path: one problem at many lam, from large to small, certified at each.
-
-Factor and whitening are made once; each solution starts the next one.
-"""
+"""The regularization path: one problem at many lam, certified at each; each starts the next one."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, cast
 
@@ -17,13 +14,19 @@ from ..certificate.certificate import Certificate
 from ..certificate.evaluation import class_sums, loss_at, score_ends
 from ..certificate.order import auc_of, paired_range
 from ..certificate.solution import Solution, Status
-from ..errors import InputError
-from ..formulation import lam_grid as grids
+from ..errors import InputError, brief
 from ..formulation.formulation import Formulation, formulate
 from ..formulation.request import Options, Request, dask_too, partitioned_problem, refuse_method
+from ..losses.registry import HINGE
 from ..pairs.concordance import right_share
+from ..pairs.ordered_pairs import OrderedPairs
+from ..problem.penalties import ElasticNet, GroupLasso, Penalty, Ridge, Sign, penalty_from
+from ..problem.problem import Problem
+from ..problem.risk import least_margin
+from ..problem.tail import Tail
 from ..spaces.gram import Gram
 from ..spaces.partitions import PartitionedRows
+from ..tools.arrays import as_float64, check_count, check_number
 from ..tools.threads import small_in_one_thread
 from .solve import PLAIN_KERNELS, better, can_be_held, choose_solver, loaded, with_zeros
 
@@ -50,8 +53,7 @@ class Path:
 
     Attributes
     ----------
-    points : list of PathPoint
-        Largest lam first.
+    points : list of PathPoint, largest lam first
     task : Formulation
         The problem at the largest lam; all others differ in lam alone.
     complete, interrupted : bool
@@ -99,8 +101,7 @@ class Path:
         return {"path": points, "loss": loss, "complete": self.complete, "seconds": self.seconds}
 
     def scores(self, X: object) -> np.ndarray:
-        """Return the scores of rows (m, d), or (m, n) of k(x, x_i) for a precomputed kernel, at
-        each lam: (k, m)."""
+        """Return the scores at each lam, (k, m), of rows (m, d), or (m, n) if precomputed."""
         return np.array([self.task.evaluate(point.solution.w, X) for point in self.points])
 
 
@@ -145,7 +146,7 @@ def regularization_path(
         the lasso. The default grid then begins at the lam below which some weight is not zero.
         > 0 with `groups`.
     """
-    request = Request.of(None, penalty=grids.unit_penalty(l1_ratio, groups, sign), y=y, **asked)
+    request = Request.of(None, penalty=unit_penalty(l1_ratio, groups, sign), y=y, **asked)
     if request.worst_of is not None:
         raise InputError("a path is not for the worst of several groups: solve at each lam")
     options = Options(method=method, tol=tol, max_time=max_time, callback=callback, n_jobs=n_jobs)
@@ -166,7 +167,7 @@ def path_of(
     start = time.perf_counter()
     end = np.inf if options.max_time is None else start + options.max_time
     method, tol = options.method, options.tol
-    grid: Any = None if lams is None else grids.check_lams(lams)
+    grid: Any = None if lams is None else check_lams(lams)
     apart = partitioned_problem(X, y, request)
     if apart is None:
         task = formulate(X, y, request, plain_kernel=method in PLAIN_KERNELS, held=held)
@@ -175,10 +176,10 @@ def path_of(
             refuse_method(X, method)
         task = Formulation(apart, apart)
     if grid is None and apart is None:
-        grid = grids.lam_grid(task.work, n_lams)
+        grid = lam_grid(task.work, n_lams)
     elif grid is None:
         grid = partitioned_grid(cast(PartitionedRows, X), n_lams)
-    first = task = task.with_penalty(grids.strengthened(request.penalty, float(grid[0])))
+    first = task = task.with_penalty(strengthened(request.penalty, float(grid[0])))
     to_hold = method == "auto" and apart is not None and can_be_held(X)
     gram = task.work.space.gram  # a kernel's values, held for all lam
     shared = None if gram is None else gram.product(tol, lambda: time.perf_counter() > end)
@@ -193,7 +194,7 @@ def path_of(
         for lam in grid:
             if points and (points[-1].solution.status in STOPPED or time.perf_counter() >= end):
                 break
-            now = task.with_penalty(grids.strengthened(request.penalty, float(lam)))
+            now = task.with_penalty(strengthened(request.penalty, float(lam)))
             found = solution_of(now, w)
             if to_hold and found.status == Status.STALLED and time.perf_counter() < end:
                 # Where sums over partitions stall, few rows are held in memory from there on.
@@ -205,7 +206,7 @@ def path_of(
             if judged and rows.apart is not None:
                 share = auc_of(rows.apart, solution.w)
             elif judged:
-                share = right_share(grids.all_the_pairs(now.meant), rows.scores(solution.w))
+                share = right_share(all_the_pairs(now.meant), rows.scores(solution.w))
             points.append(PathPoint(float(lam), solution, share))
             if options.callback is not None:
                 options.callback(points[-1])
@@ -220,6 +221,78 @@ def path_of(
     return Path(points, first, complete, time.perf_counter() - start, interrupted)
 
 
+def unit_penalty(l1_ratio: float, groups: object = None, sign: object = None) -> Penalty:
+    """Return (1 - l1_ratio)/2 |w|^2 + l1_ratio |w|_1, of groups or signs where these are given."""
+    share = check_number("l1_ratio", l1_ratio, 0.0, 1.0, closed="both")
+    if groups is not None and share == 0:
+        raise InputError("groups need l1_ratio > 0: it is the weight of their norms")
+    return penalty_from(1.0 - share, share, groups, sign)
+
+
+def strengthened(penalty: object, strength: float) -> Penalty:
+    if isinstance(penalty, Ridge):
+        return Ridge(penalty.lam * strength)
+    if isinstance(penalty, Sign):
+        inner: Any = strengthened(penalty.penalty, strength)
+        return replace(penalty, penalty=inner)
+    if isinstance(penalty, ElasticNet | GroupLasso):
+        return replace(penalty, l2=penalty.l2 * strength, l1=penalty.l1 * strength)
+    raise InputError(f"a path is for the penalties of this library, not {brief(penalty)}")
+
+
+def lam_grid(problem: Problem, n_lams: int) -> np.ndarray:
+    """Return falling lam, evenly spaced in their logarithm. A penalty with l1 begins where zero
+    becomes optimal: where the pull g at zero scores, the one subgradient there, lies in lam C."""
+    penalty = problem.penalty
+    l1 = penalty.penalty if isinstance(penalty, Sign) else penalty
+    if not isinstance(l1, ElasticNet | GroupLasso) or l1.l1 == 0:
+        return spaced(largest_lam(problem), n_lams)
+    g = problem.space.pull(problem.sums(np.zeros(problem.n)).c)
+    g = penalty.cut(g) if isinstance(penalty, Sign) else g
+    parts = np.abs(g) / l1.l1 if isinstance(l1, ElasticNet) else l1.norms(g) / l1.radii
+    return spaced(float(parts.max(initial=0.0)) or 1.0, n_lams, 1e-3)
+
+
+def spaced(top: float, n_lams: int, share: float = 1e-5) -> np.ndarray:
+    """Return the default grid, from its largest lam down to this share of it."""
+    return np.geomspace(1.0, share, check_count("n_lams", n_lams)) * top
+
+
+def largest_lam(problem: Problem) -> float:
+    """Return the lam from which on the hinge's optimum only shrinks: max_ij delta'(x_i - x_j),
+    delta the mean difference over the pairs, is the least lam at which no pair exceeds its margin
+    at delta / lam. For the other losses it is a scale."""
+    space, pairs = problem.space, all_the_pairs(problem)
+    mass = pairs.row_mass()
+    if isinstance(pairs, OrderedPairs):  # no pair has its margin where all scores are zero
+        scores = space.scores(space.pull(pairs.sums(np.zeros(pairs.n), HINGE).c))
+        widest = float(np.ptp(scores[mass > 0]))
+    else:
+        scores = space.scores(space.pull(np.where(pairs.positive, mass, -mass)))
+        widest = -least_margin(pairs, -scores, -scores)
+    return lam_below(widest, space.reach)
+
+
+def lam_below(widest: float, reach: float) -> float:
+    if widest > 1e-14 * reach**2:
+        return widest
+    return reach**2 if reach > 0 else 1.0
+
+
+def check_lams(lams: object) -> np.ndarray:
+    values = as_float64(lams, "lams").ravel()
+    if values.size == 0:
+        raise InputError("lams is empty: give at least one lam")
+    for lam in values:
+        Ridge(float(lam))
+    return np.unique(values)[::-1]
+
+
+def all_the_pairs(problem: Problem) -> Any:
+    """Return the pairs of a mean, and for partial AUC all pairs."""
+    return problem.risk.mean.pairs if isinstance(problem.risk, Tail) else problem.pairs
+
+
 def partitioned_grid(rows: PartitionedRows, n_lams: int) -> np.ndarray:
     none = np.zeros(rows.dim)
     if rows.grouped is not None:
@@ -229,4 +302,4 @@ def partitioned_grid(rows: PartitionedRows, n_lams: int) -> np.ndarray:
         sums = rows.total(partial(class_sums, rows.offset, none, None))
         means = sums.vectors[:, 0] / sums.numbers[:, :1]
         _, high, low, _ = score_ends(rows, means[1] - means[0])
-    return grids.spaced(grids.lam_below(float(high - low), rows.reach), n_lams)
+    return spaced(lam_below(float(high - low), rows.reach), n_lams)

@@ -32,8 +32,7 @@ from ..tools.threads import limited, small_in_one_thread
 PLAIN_KERNELS = ("auto", "descent", "cutting-plane")  # solve a kernel machine without features
 STREAM_FROM_NUMBERS = 8_000_000  # numbers in X from which blocks cost less than a centred copy
 STREAM_FROM_ROWS = 200_000  # rows from which bins cost less than sorting
-# Columns from which rows in memory are quicker: wide rows take many products, each a pass over the
-# blocks, and the squared hinge two, by bin and by theta.
+# Columns from which rows in memory are quicker: each product is a pass over the blocks, or two.
 WIDE = {HINGE.name: 500, SQUARED_HINGE.name: 100}
 MOSTLY_DIFFERENT = 0.95  # share of different ones for blocks: bins cannot tell tied scores apart
 
@@ -90,18 +89,14 @@ def solve(
         >= 0: the weight of SAUC-SVM's structure (of all data) relative to |f|^2.
     loss : {"hinge", "squared_hinge", "square", "logistic", "smooth_hinge", "exponential"} or Loss
         Your own has the methods of `aucert.exact.losses.registry.Loss`.
-    pairs : AllPairs, PairList or OrderedPairs, optional
-        All pairs by default.
-    positive : label, optional
-        The larger label by default.
+    pairs, positive : AllPairs, PairList or OrderedPairs; label, optional
+        All pairs, and the larger label, by default.
     sample_weight : array (n,), optional
         >= 0; a weight means repetition. Not with `pairs`. With `qid`, `time` or `worst_of` whole
         numbers below 2^52, or such multiples of one power of two.
-    l1 : float
-        >= 0: adds l1 |w|_1 (the elastic net) or, with `groups`, the group lasso. `l1`, `sign` and
-        `penalty` are for linear problems without structure.
-    groups : array (d,), optional
-        The group of each feature.
+    l1, groups : float, array (d,), optional
+        l1 >= 0: adds l1 |w|_1 (the elastic net) or, given the group of each feature, the group
+        lasso. `l1`, `sign` and `penalty` are for linear problems without structure.
     sign : "nonnegative" or int array, optional
         w >= 0 for all features, or for those columns.
     penalty : Penalty, optional
@@ -123,11 +118,10 @@ def solve(
         them. A kernel's certificate, a pass over all its values, and listing a QP come on top.
     callback : callable, optional
         Called with each `Step`.
-    fpr_max : float
-        In (0, 1]: only the fpr_max n_neg highest negatives count, as in the partial AUC up to this
-        false positive rate. A float means the decimal number that it prints.
-    tpr_min : float
-        In [0, 1): only the (1 - tpr_min) n_pos lowest positives count.
+    fpr_max, tpr_min : float
+        In (0, 1] and [0, 1): only the fpr_max n_neg highest negatives and (1 - tpr_min) n_pos
+        lowest positives count, as in the partial AUC between these rates. A float means the decimal
+        number that it prints.
     n_jobs : int, optional
         Threads for passes over many rows, -1 for all; the linear algebra then uses one. By default
         all if that pays, within limits like `OMP_NUM_THREADS`. No result depends on it.

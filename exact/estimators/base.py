@@ -30,7 +30,7 @@ from ..spaces.rows import partitions_of
 from ..tools.arrays import as_float64, check_labels, check_matrix, frame_names
 from ..tools.rounding import at_most
 from ..tools.threads import small_in_one_thread
-from .thresholds import Rule, get_rule
+from .thresholds import Rule, Weight, get_rule
 
 Matrix = np.ndarray | sp.csr_matrix
 
@@ -38,7 +38,7 @@ Matrix = np.ndarray | sp.csr_matrix
 class TrainingRows(NamedTuple):
     rows: Matrix
     positive: np.ndarray
-    weight: np.ndarray | None
+    weight: Weight
     queries: np.ndarray | None = None
 
 
@@ -62,7 +62,6 @@ def _validated(estimator: BaseEstimator, X: Any, *y: object, reset: bool) -> Any
 
 
 def draw_seed(random_state: Any) -> int:
-    """Return `random_state` itself if it is a whole number, else a number drawn from it."""
     if isinstance(random_state, Integral):
         if random_state < 0:
             raise InputError(f"random_state must be >= 0, not {brief(random_state)}")
@@ -92,14 +91,8 @@ REPETITION = (  # scikit-learn's checks that a weight means repetition, and thos
     "check_sample_weight_equivalence_on_dense_data",
     "check_sample_weight_equivalence_on_sparse_data",
 )
-WEIGHTS = (
-    *REPETITION,
-    "check_sample_weights_pandas_series",
-    "check_sample_weights_not_an_array",
-    "check_sample_weights_list",
-    "check_sample_weights_shape",
-    "check_sample_weights_not_overwritten",
-)
+TAKEN = "pandas_series not_an_array list shape not_overwritten".split()
+WEIGHTS = (*REPETITION, *(f"check_sample_weights_{kind}" for kind in TAKEN))
 
 
 class Estimator(BaseEstimator):
@@ -135,7 +128,6 @@ class AUCClassifier(ClassifierMixin, Estimator, ABC):
     """Base of the estimators: a score and a cut. The larger label, `classes_[1]`, is positive."""
 
     _train_apart: ClassVar[Any] = None  # trains on rows in partitions, and returns the weights
-
     _: KW_ONLY
     threshold: str | Rule = "equal-error"
     max_time: float | None = None
@@ -149,7 +141,6 @@ class AUCClassifier(ClassifierMixin, Estimator, ABC):
 
     @small_in_one_thread
     def _fit(self, X: Any, y: Any, sample_weight: Any, callback: Any, qid: Any = None) -> None:
-        """Do what `fit` promises, but for the warning."""
         self._check_parameters()
         if self._train_apart is None or not in_partitions(X):
             self._train(self._check_fit(X, y, sample_weight, qid), callback)
@@ -216,9 +207,7 @@ class AUCClassifier(ClassifierMixin, Estimator, ABC):
         check_labels(y)
         return check_matrix(X), found[1]
 
-    def _check_fit(
-        self, X: object, y: object, sample_weight: object = None, qid: object = None
-    ) -> TrainingRows:
+    def _check_fit(self, X: Any, y: Any, weight: Any = None, qid: Any = None) -> TrainingRows:
         """Return what to train on, without rows of weight zero, and set `classes_`."""
         get_rule(self.threshold)
         rows, labels = self._check_data(X, y)
@@ -232,7 +221,7 @@ class AUCClassifier(ClassifierMixin, Estimator, ABC):
             raise InputError(
                 f"Only binary classification is supported. The type of the target is {kind}."
             )
-        weight = check_row_weights(sample_weight, labels.size)
+        weight = check_row_weights(weight, labels.size)
         queries = None if qid is None else one_a_row(check_labels(qid), labels.size, "qid")
         if weight is not None:
             kept = weight > 0
@@ -252,9 +241,7 @@ class AUCClassifier(ClassifierMixin, Estimator, ABC):
         self.coef_ = np.array(w, dtype=float).reshape(1, -1)
         self._cut(self._scores(X), positive, weight, self.threshold)
 
-    def _cut(
-        self, scores: np.ndarray, positive: np.ndarray, weight: np.ndarray | None, rule: object
-    ) -> None:
+    def _cut(self, scores: np.ndarray, positive: np.ndarray, weight: Weight, rule: object) -> None:
         self.intercept_ = np.array([0.0 - get_rule(rule)(scores, positive, weight)])
 
     def __sklearn_tags__(self) -> Any:
@@ -301,8 +288,7 @@ def in_partitions(X: object) -> bool:
 def opened(
     X: Any, y: object, sample_weight: object, qid: object = None
 ) -> Iterator[tuple[PartitionedRows, np.ndarray]]:
-    """Yield rows in partitions and both labels (False and True where they lie with the rows); what
-    was made for a dask collection ends after."""
+    """Yield rows in partitions and both labels: False and True where they lie with the rows."""
     own = partitions_of(X)
     if own is not None:
         if not (y is None and sample_weight is None and qid is None):

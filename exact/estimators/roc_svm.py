@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from ..api.cross_validation import CHOICES, FoldedData, cross_validate
+from ..api.path import strengthened, unit_penalty
 from ..api.solve import formulate_and_solve, solve_request
 from ..certificate.certificate import warn_if_trivial
 from ..certificate.solution import Callback
 from ..errors import InputError, brief
 from ..formulation.formulation import kernel_scores
-from ..formulation.lam_grid import strengthened, unit_penalty
 from ..formulation.request import WHOLE_CURVE, Options, Request
 from ..losses.registry import Loss
 from ..pairs.all_pairs import AllPairs, PairList
@@ -28,12 +28,11 @@ from ..tools.arrays import check_choice, check_number
 from ..tools.threads import small_in_one_thread
 from . import base
 from .base import REPETITION, WEIGHTS, Matrix, QueryClassifier, TrainingRows
+from .thresholds import Weight
 
 
 @dataclass(eq=False, repr=False)
 class ExactClassifier(QueryClassifier):
-    """Base of the classifiers solved with proof: every parameter but lam."""
-
     _: KW_ONLY
     kernel: str | Kernel = "linear"
     gamma: float | None = None
@@ -87,9 +86,7 @@ class ExactClassifier(QueryClassifier):
             raise InputError(f"qid makes the pairs: leave pairs='all', not {brief(self.pairs)}")
         return ordered_pairs_of(positive.astype(float), queries, None, None, weight)
 
-    def _pairs(
-        self, rows: Matrix, positive: np.ndarray, weight: np.ndarray | None
-    ) -> AllPairs | PairList:
+    def _pairs(self, rows: Matrix, positive: np.ndarray, weight: Weight) -> AllPairs | PairList:
         if self.pairs == "all":
             return AllPairs(weight)
         kind, _, number = str(self.pairs).partition(":")
@@ -189,8 +186,7 @@ class ROCSVM(ExactClassifier):
 
     Attributes
     ----------
-    coef_ : array (1, n_features_in_)
-        For the linear kernel.
+    coef_ : array (1, n_features_in_), for the linear kernel
     dual_coef_, support_ : arrays (r,)
         For other kernels: f is the sum of dual_coef_ k(., x_i) over the training rows support_.
     intercept_, classes_ : arrays (1,), (2,)
@@ -230,7 +226,8 @@ class SAUCSVM(ROCSVM):
         lam/2 (|f|^2 + structure f'Sigma f) + mean over the pairs of loss(f(x_i) - f(x_j)),
 
     Sigma = Sigma_+ + Sigma_-, the covariances of the two classes (divided by n). The scores of
-    new rows are [SAUC, eq. (11)], and (20) made right for a kernel.
+    new rows are [SAUC, eq. (11)], and (20) made right for a kernel. The certificate is in the
+    structured norm, of the true kernel.
 
     Differs from the paper: 1. lam = 1 / (C N), N the number of pairs; the paper's lambda is
     `structure`. 2. The printed inverse (17) does not exist and (20) lacks a factor; neither is
@@ -241,13 +238,9 @@ class SAUCSVM(ROCSVM):
     structure : float
         >= 0, weight of the structure relative to |f|^2; 0 gives `ROCSVM`.
 
-    All others are those of `ROCSVM`; fpr_max, tpr_min, l1, groups and sign with structure = 0 only:
-    the structured norm turns the features, and what acts on single weights has no bound there.
-
-    Attributes
-    ----------
-    certificate_ : Certificate
-        In the structured norm, of the true kernel; all others as in `ROCSVM`.
+    All others, and the attributes, are those of `ROCSVM`; fpr_max, tpr_min, l1, groups and sign go
+    with structure = 0 only: the structured norm turns the features, and what acts on single weights
+    has no bound there.
     """
 
     structure: float = 1.0

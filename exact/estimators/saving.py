@@ -49,8 +49,6 @@ def register(*classes: type) -> None:
 
 
 class Encoder:
-    """Turns values into trees, and collects their arrays in `arrays`."""
-
     def __init__(self) -> None:
         self.arrays: list[np.ndarray] = []
         self._place: dict[int, int] = {}
@@ -117,10 +115,8 @@ class Encoder:
 
 
 class Decoder:
-    """Turns trees back into values; of schema 1 certificates are `older` ones."""
-
     def __init__(self, arrays: list[np.ndarray], older: bool = False):
-        self.arrays, self.older = arrays, older
+        self.arrays, self.older = arrays, older  # older: certificates are those of schema 1
 
     def decode(self, tree: Any) -> Any:
         if tree is None or isinstance(tree, bool | int | float | str):
@@ -296,8 +292,7 @@ def load_model(path: str | Path) -> Any:
         model = Decoder(arrays, header["schema"] == 1).decode(header["model"])
         for part in (model, *(step for _, step in getattr(model, "steps", ()))):
             _check_fields(part)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a row without names
+        with warnings.catch_warnings(action="ignore"):  # a row without names
             use = "predict" if hasattr(model, "predict") else "transform"
             if hasattr(model, "n_features_in_"):
                 getattr(model, use)(np.zeros((1, int(model.n_features_in_))))

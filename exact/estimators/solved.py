@@ -81,7 +81,6 @@ def solved_model(
 
 
 def solved_order(solution: Solution, rows: Any, parameters: dict[str, Any]) -> SolvedOrder:
-    """Return the same for ordered pairs."""
     model = _keep(SolvedOrder(**parameters), solution, rows)
     model.intercept_ = np.zeros(1)
     return model

@@ -11,10 +11,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..api.cross_validation import FoldedData
+from ..api.path import unit_penalty
 from ..api.solve import solve_request
 from ..certificate.solution import Callback
 from ..errors import InputError
-from ..formulation.lam_grid import unit_penalty
 from ..formulation.request import Options, Request
 from ..losses.registry import Loss
 from ..pairs.concordance import concordance_index, right_share
@@ -27,8 +27,6 @@ from .roc_svm import Searched
 
 @dataclass(eq=False, repr=False)
 class OrderedModel(Estimator, ABC):
-    """Base of the models of ordered pairs."""
-
     _: KW_ONLY
     loss: str | Loss = "hinge"
     tol: float = 1e-6
@@ -157,6 +155,8 @@ class SurvivalSVM(AtLam, SurvivalModel):
 class SurvivalSVMCV(Searched, SurvivalModel):
     """`SurvivalSVM` with the lam of the highest cross-validated C, chosen as `ROCSVMCV` does.
 
+    It also has the attributes `lam_` and `cv_path_` of `ROCSVMCV`, the latter of held-out C.
+
     Parameters
     ----------
     lams, n_lams, l1_ratio, choice, cv_tol, random_state, n_jobs
@@ -165,11 +165,6 @@ class SurvivalSVMCV(Searched, SurvivalModel):
         As in `SurvivalSVM`; groups go with l1_ratio > 0.
     cv : int, splitter or iterable
         As in `cross_validated_path`; a splitter gets the events as y.
-
-    Attributes
-    ----------
-    lam_, cv_path_
-        As in `ROCSVMCV`, of held-out C; all others as in `SurvivalSVM`.
     """
 
     _: KW_ONLY

@@ -27,7 +27,6 @@ class Cuts:
 
     @property
     def balance(self) -> np.ndarray:
-        """Rises from -1 to 1."""
         return self.specificity - self.sensitivity
 
     def best(self, merit: np.ndarray) -> float:

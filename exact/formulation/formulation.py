@@ -49,7 +49,6 @@ class Formulation:
 
     @property
     def base(self) -> Space:
-        """The space meant, without its structure."""
         return self.meant.space.unstructured
 
     def with_penalty(self, penalty: Penalty) -> Formulation:
@@ -87,11 +86,8 @@ class Formulation:
         if self.merged is not None:
             witness = self.merged.witness(self.meant, witness)
         certificate = Certificate.of(self.meant, w, witness, tol)
-        status = solution.status
-        if certificate.reaches(tol):
-            status = Status.CERTIFIED
-        elif status == Status.CERTIFIED:
-            status = Status.STALLED
+        missed = Status.STALLED if solution.status == Status.CERTIFIED else solution.status
+        status = Status.CERTIFIED if certificate.reaches(tol) else missed
         return replace(solution, w=w, witness=witness, certificate=certificate, status=status)
 
 

@@ -164,7 +164,6 @@ class Request:
 
     @property
     def takes_proof(self) -> bool:
-        """Whether a proof file can hold it: linear, hinge and ridge, all or ordered pairs."""
         return self._is_simple and self.loss == HINGE and not isinstance(self.pairs, PairList)
 
     @property
@@ -179,7 +178,6 @@ class Request:
 
     @cached_property
     def is_partial(self) -> bool:
-        """Whether only a part of the ROC curve is meant."""
         return check_rates(self.fpr_max, self.tpr_min) != WHOLE_CURVE
 
     def mask(self, y: object) -> np.ndarray | None:

@@ -104,7 +104,6 @@ def _mean(space: Rows, weight: np.ndarray, power: int) -> np.ndarray:
 
 
 def _by_the_ball(problem: Problem, w: np.ndarray, certificate: Certificate) -> np.ndarray | None:
-    """Apply the rule of the hinge: rows carry what pairs surely and possibly below margin do."""
     space, pairs, radius = problem.space.given, problem.pairs, certificate.radius
     assert space is not None
     if radius is None or not np.isfinite(radius):

@@ -17,10 +17,10 @@ import scipy.sparse as sp
 from click.core import ParameterSource
 
 from ... import __version__
+from ...exact.api.path import unit_penalty
 from ...exact.certificate.order import counted_scores, group_concordance
 from ...exact.errors import InputError, meant
 from ...exact.formulation.formulation import true_space
-from ...exact.formulation.lam_grid import unit_penalty
 from ...exact.formulation.request import Options as Limits
 from ...exact.formulation.request import Request
 from ...exact.losses.registry import HINGE

@@ -16,13 +16,12 @@ import numpy as np
 
 from ...exact.api.certify import INTERCEPTS, certify_request, in_column_order
 from ...exact.api.path import Path as FoundPath
-from ...exact.api.path import PathPoint, path_of
+from ...exact.api.path import PathPoint, check_lams, path_of, unit_penalty
 from ...exact.api.solve import solve_request
 from ...exact.certificate.certificate import TRIVIAL, zero_is_optimal
 from ...exact.certificate.exact_certificate import ExactCertificate, check_exact
 from ...exact.certificate.solution import Solution, Status, Step
 from ...exact.errors import InputError, WriteError
-from ...exact.formulation.lam_grid import check_lams, unit_penalty
 from ...exact.formulation.request import Request, in_units_of
 from ...exact.losses.registry import SQUARE
 from ...exact.pairs.ordered_pairs import OrderedPairs

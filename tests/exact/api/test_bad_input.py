@@ -13,7 +13,7 @@ import pytest
 import scipy.sparse as sp
 
 import aucert.exact as ac
-from aucert.exact.formulation.lam_grid import strengthened
+from aucert.exact.api.path import strengthened
 from aucert.exact.problem.problem import split_labels
 from cutting import cut, cut_groups
 from loops import each

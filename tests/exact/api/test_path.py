@@ -15,9 +15,9 @@ import aucert.exact as ac
 import aucert.exact.api.cross_validation as path_selection
 from aucert.exact import cross_validated_path, regularization_path
 from aucert.exact.api.cross_validation import FoldedData, make_splits, split_rows
+from aucert.exact.api.path import lam_grid, largest_lam
 from aucert.exact.certificate import order as spread
 from aucert.exact.formulation.formulation import formulate
-from aucert.exact.formulation.lam_grid import lam_grid, largest_lam
 from aucert.exact.formulation.request import Request
 from aucert.exact.pairs.auc import auc
 from cutting import CUTS, cut, cut_groups, queried_rows, some_rows
