@@ -64,8 +64,6 @@ NO_KERNELS = (None, 3, Polynomial, SimpleNamespace(noise=abs))
 
 
 def refusals() -> Iterator[Refusal]:
-    """What is matched, what is called, and with which words."""
-
     def of(call: Callable[..., object], *cases: tuple[str, dict[str, Any]]) -> Iterator[Refusal]:
         yield from ((message, call, words) for message, words in cases)
 

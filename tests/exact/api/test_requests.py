@@ -64,7 +64,7 @@ PAIRS: dict[str, tuple[Any, dict[str, Any], Pairs, Any]] = {
     "classes": (Y, {}, ordered(None, Y), ONES),
     "other class": (Y, {"positive": False}, ordered(None, ~Y), ONES),
     "weights": (Y, {"sample_weight": WEIGHT}, ordered(None, Y, WEIGHT, WEIGHT), WEIGHT),
-    "listed": (Y, {"pairs": PairList(*LISTED.T, SHARES)}, EVERY, ONES),
+    "listed": (Y, {"pairs": PairList(LISTED[:, 0], LISTED[:, 1], SHARES)}, EVERY, ONES),
     "queries": (Y, {"qid": QID}, ordered(QID, Y), ONES),
     "weighted queries": (Y, BOTH, ordered(QID, Y, WEIGHT, WEIGHT), WEIGHT),
     "grades": (GRADE, {"qid": QID}, ordered(QID, GRADE), None),
@@ -111,7 +111,6 @@ def kernel_matrix(wish: dict[str, Any]) -> np.ndarray | None:
 
 
 def covariance(F: np.ndarray, pairs: str) -> np.ndarray:
-    """Return Sigma: both class covariances."""
     parts = [(F[side], PAIRS[pairs][3][side]) for side in (Y, ~Y)]
     return np.sum([np.atleast_2d(np.cov(Z.T, aweights=c, ddof=0)) for Z, c in parts], axis=0)
 
@@ -145,7 +144,6 @@ def penalty_of(wish: dict[str, Any]) -> Any:
 
 
 def objective(pairs: str, wish: dict[str, Any], loss: str, w: np.ndarray) -> float:
-    """Return F(w), by its definition."""
     K = kernel_matrix(wish)
     s = (X if K is None else K) @ w
     means = []

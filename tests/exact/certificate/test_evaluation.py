@@ -53,7 +53,6 @@ def label(loss: Any) -> str:
 
 
 def in_blocks() -> Problem:
-    """A problem over rows that are read in blocks."""
     X, positive = far_rows(1200, 2, 3)
     return pair_problem(StreamedRows(X - 7.0, 100), positive, AllPairs(), HINGE, Ridge(LAM))
 
@@ -184,8 +183,8 @@ def test_many_rows_are_solved_and_judged_as_in_memory(loss: str) -> None:
     found = solve(rows, None, LAM, loss=loss, tol=1e-6)
     assert found.status == Status.CERTIFIED
     meet(found, solve(X, positive, LAM, loss=loss, tol=1e-6))
-    of: tuple[Any, ...] = ((rows, None), (X, positive))
-    apart, held = (certify(*rows, LAM, loss=loss, w=W) for rows in of)
+    of: Any = ((rows, None), (X, positive))
+    apart, held = (certify(*rows, lam=LAM, loss=loss, w=W) for rows in of)
     assert held.primal <= apart.primal * (1 + 1e-9) <= held.primal * (1 + 1e-5)
     assert apart.dual == pytest.approx(held.dual, rel=1e-4) and apart.n_pairs == held.n_pairs
 
@@ -201,8 +200,6 @@ def test_certain_orders_are_no_more_than_those_in_memory(radius: float) -> None:
 
 
 class Faulty(LocalEngine):
-    """An engine that makes one mistake."""
-
     def __init__(self, whole: LocalEngine, fault: str):
         super().__init__(whole.partitions)
         object.__setattr__(self, "fault", fault)
@@ -253,7 +250,8 @@ class Changing:
     def blocks(self) -> Iterator[Any]:
         self.left -= 1
         [block] = self.whole.blocks()
-        columns, positive, *rest = copied = [x if x is None else x.copy() for x in block]
+        copied: list[Any] = [x if x is None else x.copy() for x in block]
+        columns, positive, *rest = copied
         what = "" if self.left >= 0 else self.what
         if what == "number":
             columns[1, 7] = np.nextafter(columns[1, 7], np.inf)
@@ -295,7 +293,7 @@ def test_few_rows_are_proved_as_in_memory_if_they_fit(lam: float, monkeypatch) -
         assert solve(rows, None, lam).status == Status.STALLED
 
 
-def some_groups(n: int = 400, groups: int = 30, seed: int = 0, grades: int = 4) -> tuple[Any, ...]:
+def some_groups(n: int = 400, groups: int = 30, seed: int = 0, grades: int = 4) -> Any:
     """Rows, groups in ascending order, and grades; rows of whole numbers for odd seeds."""
     rng = np.random.default_rng(seed)
     group, grade = np.sort(rng.integers(0, groups, n)), rng.integers(0, grades, n)

@@ -93,7 +93,6 @@ Fault = Callable[[Any], Any]
 
 
 def returning(change: Callable[[Any], Any]) -> Fault:
-    """Change what a function returns."""
     return lambda honest: lambda *of, **how: change(honest(*of, **how))
 
 

@@ -141,8 +141,6 @@ def test_running_sums_stay_within_their_bound() -> None:
 
 
 class Counted:
-    """Knows how many additions it has been through."""
-
     def __init__(self, passed: int = 0):
         self.passed = passed
 

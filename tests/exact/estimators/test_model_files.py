@@ -38,7 +38,6 @@ MODELS = {
 
 @pytest.fixture
 def saved(tmp_path: Path) -> Path:
-    """A file of a linear model."""
     save_model(ROCSVM().fit(X, Y), tmp_path / "model.npz")
     return tmp_path / "model.npz"
 

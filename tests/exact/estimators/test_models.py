@@ -95,7 +95,6 @@ def test_a_gap_that_is_too_large_is_said_with_advice() -> None:
 
 
 def some_data(n: int = 120, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rows, times with ties, and events."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 3))
     time = np.round(rng.exponential(np.exp(-X @ [1.0, 0.5, 0.0])), 1)
@@ -104,7 +103,8 @@ def some_data(n: int = 120, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.n
 
 def test_both_forms_of_y_are_one_problem() -> None:
     X, time, event = some_data()
-    y = np.rec.fromarrays([event, time], names="status, days")  # as scikit-survival has it
+    fields = [("status", bool), ("days", float)]  # as scikit-survival has it
+    y = np.rec.fromarrays([event, time], dtype=fields)
     first = ac.SurvivalSVM(0.01).fit(X, time, event)
     second = ac.SurvivalSVM(0.01).fit(sp.csr_matrix(X), y)
     assert first.status_ is ac.Status.CERTIFIED
@@ -165,7 +165,6 @@ EVERY_RULE = [
 
 
 def rates(scores: Any, positive: Any, threshold: float, weight: Any = None) -> tuple[float, ...]:
-    """Sensitivity and specificity, row by row."""
     right = (scores > threshold) == positive
     weight = np.ones(len(scores)) if weight is None else weight
     return tuple(float(np.average(right[y], weights=weight[y])) for y in (positive, ~positive))
@@ -173,7 +172,6 @@ def rates(scores: Any, positive: Any, threshold: float, weight: Any = None) -> t
 
 @st.composite
 def samples(draw) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Few rows with many ties, both classes, whole weights."""
     n = draw(st.integers(2, 9))
     scores = draw(st.lists(st.integers(-3, 3), min_size=n, max_size=n))
     positive = np.array(draw(st.lists(st.booleans(), min_size=n, max_size=n)))

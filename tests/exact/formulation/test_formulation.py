@@ -40,7 +40,6 @@ STRUCTURES = [0.0, 0.3, 50.0]
 
 
 def case(kernel: str, structure: float, sparse: bool = False) -> tuple[Formulation, object]:
-    """Return a formulation and its training rows, as the kernel takes them."""
     train: Any = Laplacian(0.3)(X, X) if kernel == "precomputed" else X
     train = sp.csr_matrix(train) if sparse else train
     asked = Request.of(0.02, kernel=kernel, gamma=0.4, structure=structure)
@@ -316,9 +315,10 @@ def proved_zeros(loss: str, kind: str, sparse: bool = False, ordered: bool = Fal
         more |= {"qid": np.arange(y.size) % 2} if ordered else {}
         rows = sp.csr_matrix(X) if sparse else X
         tols = (1e-2, 1e-3) if loss == "hinge" else (1e-4, 1e-8)
-        rough, fine = (solve(rows, y, tol=tol, **more) for tol in tols)
-        for found in (rough, fine):
-            assert not (found.zeros_proved & (np.abs(fine.w) > 1e-3 * np.abs(fine.w).max())).any()
+        both: list[Any] = [solve(rows, y, tol=tol, **more) for tol in tols]
+        nonzero = np.abs(both[1].w) > 1e-3 * np.abs(both[1].w).max()
+        for found in both:
+            assert not (found.zeros_proved & nonzero).any()
             proved += int(found.zeros_proved.sum())
     return proved
 
@@ -370,6 +370,6 @@ def test_the_spread_is_at_least_that_of_the_pairs(weighted: bool) -> None:
 
 def test_where_no_rule_is_known_nothing_is_said() -> None:
     X, y = drawn(0)
-    partial: Any = {"l1": 0.01, "fpr_max": 0.5, "loss": "logistic", "tol": 1e-2}
-    for asked in ({"tol": 1e-4}, {"l1": 0.1, "loss": "exponential", "tol": 1e-4}, partial):
+    every: list[Any] = [{"tol": 1e-4}, {"l1": 0.1, "loss": "exponential", "tol": 1e-4}]
+    for asked in (*every, {"l1": 0.01, "fpr_max": 0.5, "loss": "logistic", "tol": 1e-2}):
         assert solve(X, y, lam=0.1, **asked).zeros_proved is None

@@ -1,4 +1,4 @@
-"""Ordered pairs against every pair of a few rows: sums, their rounding, draws, lists, flows."""
+"""Pairs against double loops: ordered ones, flows, all, listed, nearest; AUC and concordance."""
 
 from __future__ import annotations
 
@@ -8,22 +8,32 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.optimize import linprog
+from scipy.stats import norm
+from sklearn.metrics import roc_auc_score
 
 import aucert.exact as ac
+import aucert.exact.pairs.nearest_pairs as module
+from aucert.exact import AllPairs, PairList
 from aucert.exact.certificate.solution import Recorder
 from aucert.exact.losses.registry import ALL_LOSSES, LOSSES, Loss, steepness
 from aucert.exact.pairs import ordered_pairs
 from aucert.exact.pairs.all_pairs import largest_flow
+from aucert.exact.pairs.auc import auc
 from aucert.exact.pairs.kinds import censoring_weights
+from aucert.exact.pairs.nearest_pairs import nearest_pairs
 from aucert.exact.pairs.ordered_pairs import WEIGHT_UNITS, OrderedPairs
 from aucert.exact.problem.risk import Alpha
 from aucert.exact.solvers.finish import ActivePairs
 from aucert.exact.tools.rounding import gamma, short_chain
+from aucert.validation.data.datasets import load
 from decimal_losses import mean_of
 from loops import each, refuses, seeds
-from naive import exact
-from ordered_naive import Naive, naive_ordered
+from naive import exact, weighted_pairs
+from ordered_naive import Naive, naive_ordered, naive_survival
+from problems import some_labels
 
 OURS = (ac.HINGE, ac.SQUARED_HINGE, ac.SQUARE)
 BY_PAIRS = ac.SmoothHinge(0.5)  # it is summed pair by pair
@@ -31,7 +41,6 @@ KINDS = ("weights", "gain", "share", "one group", "two keys", "distinct")
 
 
 def some_pairs(kind: str, seed: int) -> tuple[OrderedPairs, Naive, np.ndarray]:
-    """A pair set, its listed pairs, and scores with ties."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(8, 60))
     group, key = rng.integers(0, 4, n), rng.integers(0, 5, n)
@@ -47,7 +56,6 @@ def some_pairs(kind: str, seed: int) -> tuple[OrderedPairs, Naive, np.ndarray]:
 
 
 def check(pairs: OrderedPairs, naive: Naive, scores: np.ndarray, loss: Loss, width: float) -> None:
-    """The sums are those of the listed pairs to 1e-12."""
     found = pairs.sums(scores, loss, width)
     value, c, conjugate, total = naive.sums(scores, loss, width)
     scale = 1e-12 * (1 + np.ptp(scores)) ** 2
@@ -113,7 +121,8 @@ def test_uno_weights_by_hand() -> None:
 def test_masses_beyond_63_bits() -> None:
     """Totals are Python integers, weights of many bits are split."""
     large, scores = 2**51 - 1, np.linspace(0, 1, 40)
-    pairs = OrderedPairs(None, np.arange(40), *np.full((2, 40), large))
+    units = np.full(40, large)
+    pairs = OrderedPairs(None, np.arange(40), units, units)
     assert pairs.mass == 780 * large**2
     plain = OrderedPairs(None, np.arange(40))
     for loss in LOSSES.values():
@@ -268,7 +277,6 @@ def test_tiny_weights_beside_large_ones_keep_the_flow_accurate() -> None:
 
 
 def some_case(seed: int) -> tuple[OrderedPairs, Naive, np.ndarray, np.ndarray]:
-    """Pairs of weights 0 and 1, and marginals that may be infeasible."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(4, 16))
     group, key = rng.integers(0, 1 + seed % 2, n), rng.integers(0, 5, n)
@@ -295,3 +303,309 @@ def test_flow_and_deficiency_of_ordered_pairs_are_those_of_the_linear_program(se
     assert 0 <= rounding < 1e-12 and (rounding > 0 or u.sum() + v.sum() == 0)
     if seed % 5 == 0:
         assert missing <= rounding  # they are marginals of the alpha that they were made from
+
+
+POSITIVE = np.array([True, False, True, False, False])
+WEIGHT = np.array([1.0, 2.0, 3.0, 4.0, 2.0])
+LISTED = PairList(np.array([0, 0, 2]), np.array([1, 1, 3]), np.array([1.0, 2.0, 1.0])).on(POSITIVE)
+
+
+def test_counts_weights_and_incidence_are_those_of_the_pairs() -> None:
+    assert AllPairs().on(POSITIVE).count() == 6 and LISTED.count() == 3
+    assert AllPairs().on(np.arange(4_000_000) < 2_000_000).count() == 4_000_000_000_000
+    pairs = AllPairs(WEIGHT).on(POSITIVE)
+    few = AllPairs(WEIGHT).on(np.arange(POSITIVE.size) == 0)
+    assert pairs.n_pos > 1 and pairs.mass != few.mass  # both are kept, but not for other labels
+    assert pairs.on(few.positive).n_pos == 1 and pairs.on(few.positive).mass == few.mass
+    assert [side.tolist() for side in pairs.normalised()] == [[0.25, 0.75], [0.25, 0.5, 0.25]]
+    assert pairs.row_mass().tolist() == [0.25, 0.25, 0.75, 0.5, 0.25]
+    assert LISTED.row_mass().tolist() == [0.75, 0.75, 0.25, 0.25, 0.0]
+    scores, alpha = np.array([3.0, 1.0, 0.0, 5.0, 9.0]), np.array([0.5, 1.0, 0.25])
+    A = LISTED.incidence()
+    assert A.shape == (3, 5)
+    assert (A @ scores).tolist() == LISTED.margins(scores).tolist() == [2.0, 2.0, -5.0]
+    assert (A.T @ (LISTED.c * alpha)).tolist() == LISTED.marginals(alpha).tolist()
+    assert LISTED.marginals(alpha).tolist() == [0.625, -0.625, 0.0625, -0.0625, 0.0]
+
+
+@each("form", ["auto", "binned"])
+@each("loss", ["hinge", "squared_hinge"])
+@each("size", [1.0, 1e200, 1e-200])
+def test_far_weights_keep_the_bounds(form: Any, loss: str, size: float) -> None:
+    y, scores = np.arange(5) < 3, np.array([0.3, -1.7, 2.1, 0.9, -0.4])
+    pairs = AllPairs(size * np.array([3e-90, 7e-91, 2e-90, 1.0, 0.3]), form=form)
+    found = ac.Mean(pairs.on(y), ALL_LOSSES[loss]).sums(scores)
+    true = mean_of(loss, exact(scores), weighted_pairs(y.tolist(), pairs))
+    apart, room = true - exact(found.value), exact(found.value_rounding)
+    assert apart <= room and (form == "binned" or -apart <= room)
+
+
+@each("least", [3e-322, 1e-290, 1e-101])
+def test_weights_too_far_apart_are_refused(least: float) -> None:
+    # Their products would be subnormal numbers, of few digits, or zero: U was off by 0.24 of 1.
+    refuses("apart", AllPairs, np.array([3 * least, least, 2 * least, 1.0, 0.3]))
+    refuses("apart", PairList, np.array([0, 1]), np.array([3, 4]), np.array([least, 1.0]))
+
+
+@each("at", range(1, 9))
+def test_weights_that_the_caller_changes_meanwhile_stay_what_they_were(at: int) -> None:
+    # Evaluations of two problems met in one certificate: its gap was below minus its rounding.
+    rng = np.random.default_rng(at)
+    y = np.arange(300) % 3 == 0
+    rows = rng.normal(size=(300, 3)) + 0.7 * y[:, None]
+    given, steps = rng.integers(1, 4, 300).astype(float), []
+    kept = given.copy()
+
+    def change(step: Any) -> None:
+        steps.append(step)
+        if len(steps) == at:
+            given[:] = np.where(np.arange(300) % 2, 5.0, 1.0)
+
+    found = ac.solve(ac.StreamedRows(rows), y, 0.01, sample_weight=given, tol=1e-4, callback=change)
+    same = ac.solve(ac.StreamedRows(rows), y, 0.01, sample_weight=kept, tol=1e-4)
+    assert found.certificate == same.certificate
+
+
+def test_lists_and_weights_are_their_own() -> None:
+    i, j, weight = np.array([0, 2]), np.array([3, 4]), WEIGHT.copy()
+    listed, pairs = PairList(i, j).on(POSITIVE), AllPairs(weight).on(POSITIVE)
+    i[:], j[:], weight[:] = 2, 3, 1.0
+    assert (listed.i.tolist(), listed.j.tolist()) == ([0, 2], [3, 4])
+    np.testing.assert_array_equal(pairs.weight, WEIGHT)
+
+
+def nearest(X: np.ndarray, anchor: int, others: list[int], k: int) -> list[int]:
+    """The k nearest of `others`, ties to the lower row number."""
+    return sorted(others, key=lambda j: (sum((X[anchor] - X[j]) ** 2), j))[:k]
+
+
+def naive_pairs(X: Any, positive: Any, k: int, rule: str, anchor_filter: str) -> set[Any]:
+    plus, minus = np.flatnonzero(positive).tolist(), np.flatnonzero(~positive).tolist()
+    found = set()
+    for i in plus:
+        if anchor_filter == "E" and not any(i in nearest(X, j, plus, k) for j in minus):
+            continue
+        everyone = [r for r in range(len(X)) if r != i]
+        if anchor_filter == "A" and not any(j in minus for j in nearest(X, i, everyone, k)):
+            continue
+        found |= {(i, j) for j in nearest(X, i, minus, k)}
+    if rule == "union":
+        found |= {(i, j) for j in minus for i in nearest(X, j, plus, k)}
+    return found
+
+
+def as_set(pairs: PairList) -> set[tuple[int, int]]:
+    return set(zip(pairs.i.tolist(), pairs.j.tolist(), strict=True))
+
+
+@given(
+    seed=st.integers(0, 2**32),
+    rule=st.sampled_from(["none", "E", "A", "union"]),
+    grid=st.booleans(),
+)
+@settings(max_examples=80, deadline=None)
+def test_every_rule_is_its_double_loop(seed: int, rule: str, grid: bool) -> None:
+    """On a grid of whole numbers distances tie all the time."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 16))
+    X = rng.integers(-2, 3, (n, 2)).astype(float) if grid else rng.normal(size=(n, 2))
+    positive = some_labels(rng, n)
+    k = int(rng.integers(1, n + 2))
+    options = {"rule": "union"} if rule == "union" else {"anchor_filter": rule}
+    expected = naive_pairs(X, positive, k, options.get("rule", "anchor"), rule)
+    if not expected:
+        refuses("keeps no anchor", nearest_pairs, X, positive, k, **options)
+        return
+    found = nearest_pairs(X, positive, k, **options)
+    assert as_set(found) == expected
+    assert found.i.size == len(expected), "no pair twice"
+    order = list(zip(found.i.tolist(), found.j.tolist(), strict=True))
+    assert order == sorted(order)
+    assert np.array_equal(found.c, np.full(found.i.size, 1 / found.i.size))
+
+
+def test_the_result_does_not_depend_on_blocks_or_storage(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = load("xor:60", seed=3)
+    for options in ({"rule": "union"}, {"anchor_filter": "A"}, {"anchor_filter": "E"}):
+        whole = as_set(nearest_pairs(data.X, data.is_positive, 4, **options))
+        with monkeypatch.context() as patch:
+            patch.setattr(module, "_BLOCK_BYTES", 8 * 100)
+            assert as_set(nearest_pairs(data.X, data.is_positive, 4, **options)) == whole
+        sparse = sp.csr_matrix(data.X)
+        assert as_set(nearest_pairs(sparse, data.is_positive, 4, **options)) == whole
+
+
+@given(st.lists(st.tuples(st.integers(-2, 2), st.booleans(), st.integers(1, 3)), min_size=2))
+def test_auc_is_the_double_loop_with_half_ties(rows):
+    scores, positive, weight = (np.array(column) for column in zip(*rows, strict=True))
+    if positive.all() or not positive.any():
+        return
+    pairs = weighted_pairs(positive.tolist(), AllPairs(weight), float)
+    right = sum(c * (1 + np.sign(scores[i] - scores[j])) / 2 for i, j, c in pairs)
+    assert auc(scores, positive, weight) == pytest.approx(right, abs=1e-12)
+
+
+@settings(max_examples=30)
+@given(st.lists(st.tuples(st.integers(-2, 2), st.booleans()), min_size=2), st.floats(0.01, 1))
+def test_partial_auc_is_that_of_scikit_learn(rows, fpr_max):
+    scores, positive = (np.array(column) for column in zip(*rows, strict=True))
+    if not positive.all() and positive.any():
+        known = roc_auc_score(positive, scores, max_fpr=fpr_max)
+        assert ac.partial_auc(scores, positive, fpr_max) == pytest.approx(known, abs=1e-12)
+
+
+def test_partial_auc_has_the_values_of_proc():
+    """NDKA of its data aSAH, 72 against 41 rows; those beyond the first 16 do not matter."""
+    positive = np.array([*("PNPNPNPNNPPPPNNN" + 64 * "N" + 33 * "P")]) == "P"
+    scores = -np.minimum(np.arange(113.0), 16)
+    area = ac.partial_auc(scores, positive, 0.1, corrected=False)
+    assert area == pytest.approx(0.0107046070460705, abs=1e-14)
+    assert ac.partial_auc(scores, positive, 0.1) == pytest.approx(0.530024247610897, abs=1e-14)
+
+
+def some_survival(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(3, 60))
+    time, event = rng.integers(0, 1 + seed % 12 + n // 4, n).astype(float), rng.random(n) < 0.6
+    time, event[0] = time + 1, True
+    time[:2] = [0, 1]
+    scores = np.round(rng.normal(size=n), seed % 3)
+    if seed % 4 == 0:
+        scores = scores + 1e-8 * rng.integers(-2, 3, n)
+    return time, event, scores
+
+
+def one_by_one(time, event, scores, tol, weight=None) -> tuple:
+    """What scikit-survival documents, pair by pair: index, concordant, discordant, ties."""
+    upper = event if weight is None else event & (weight > 0)
+    true = naive_survival(time, upper, weight, event)
+    apart = scores[true.i] - scores[true.j]
+    signs = np.where(np.abs(apart) <= tol, 0, np.sign(apart)).astype(int).tolist()
+    value = sum(c * Fraction(1 + s, 2) for c, s in zip(true.weight, signs, strict=True))
+    tied_time = int((time[true.i] == time[true.j]).sum())
+    return float(value), signs.count(1), signs.count(-1), signs.count(0), tied_time
+
+
+def counts(found: Any) -> tuple[int, ...]:
+    return found.concordant, found.discordant, found.tied_risk, found.tied_time
+
+
+@each("seed", seeds(60))
+def test_harrell_is_that_of_a_double_loop_to_the_last_bit(seed: int) -> None:
+    time, event, scores = some_survival(seed)
+    for tol in (0.0, 1e-8, 0.3):
+        found = ac.concordance_index(time, event, scores, tol)
+        assert (found.value, *counts(found)) == one_by_one(time, event, scores, tol)
+
+
+@each("seed", seeds(20))
+def test_uno_is_that_of_a_double_loop(seed: int) -> None:
+    time, event, scores = some_survival(seed)
+    tau = float(time.max())
+    if not (event & (time < tau)).any():
+        return
+    weight = censoring_weights(time, event, tau)
+    found = ac.uno_concordance(time, event, scores, tau)
+    wanted = one_by_one(time, event, scores, 1e-8, weight)
+    assert found.value == pytest.approx(wanted[0], rel=1e-14) and counts(found) == wanted[1:]
+
+
+@each("kind", ["harrell", "uno"])
+@each("seed", seeds(4))
+def test_influence_is_the_derivative_by_row_weights(kind: str, seed: int) -> None:
+    time, event, scores = some_survival(4 * seed + 1)
+    tau, weight = float(time.max()), np.ones(time.size)
+    found = ac.concordance_index(time, event, scores, 0.0)
+    if kind == "uno":
+        weight = censoring_weights(time, event, tau)
+        found = ac.uno_concordance(time, event, scores, tau, tied_tol=0.0)
+    true = naive_survival(time, event & (weight > 0), weight, event)
+    i, j, c = np.array(true.i), np.array(true.j), np.array(true.weight, dtype=float)
+    right = 0.5 + 0.5 * np.sign(scores[i] - scores[j])
+
+    for row, step in enumerate(1e-4 * np.eye(time.size)):  # each row counts 1 + step times
+        more, less = (c * (1 + s)[i] * (1 + s)[j] for s in (step, -step))
+        slope = (more @ right / more.sum() - less @ right / less.sum()) / 2e-4
+        assert found.influence[row] == pytest.approx(slope, abs=1e-7)
+
+
+@each("share", [None, "equal", "rows"])
+@each("seed", seeds(6))
+def test_groups_as_units_have_the_spread_of_the_groups(seed: int, share: str | None) -> None:
+    """The residuals of a ratio of sums over groups, by a double loop."""
+    rng = np.random.default_rng(seed)
+    n = 60
+    group, key, scores = rng.integers(0, 9, n), rng.integers(0, 3, n), rng.normal(size=n).round(1)
+    key = np.minimum(key, 1) if share == "rows" else key  # as `group_auc` has it
+    key[group == 8] = 1  # a group without a pair
+    true = naive_ordered(group, key, None, None)
+    i, j = true.i, true.j
+    mass = np.bincount(group[i], minlength=9)
+    right = np.bincount(group[i], 0.5 + 0.5 * np.sign(scores[i] - scores[j]), minlength=9)
+    held = mass > 0
+    if share is not None:
+        of = np.bincount(group, minlength=9) if share == "rows" else np.ones(9)
+        right, mass = of * right / np.where(held, mass, 1.0), of * held
+    value = right.sum() / mass.sum()
+    wanted = (right - value * mass)[held] / mass.sum()
+    wanted *= np.sqrt(held.sum() / (held.sum() - 1))
+    per_row = np.bincount(group)[group] if share == "rows" else share
+    pairs = ac.OrderedPairs(group, key, share=per_row)
+    if share is not None and key.max() == 1:
+        whole = ac.group_auc(group, key, scores, share)
+        assert whole.value == pytest.approx(value, rel=1e-13)
+        assert abs(float(whole.influence.sum())) < 1e-12
+    found = ac.concordance(pairs, scores, units="groups")
+    assert found.value == ac.concordance(pairs, scores).value == pytest.approx(value, rel=1e-13)
+    assert found.influence == pytest.approx(wanted, abs=1e-14)
+    assert pairs.groups_with_pairs == held.sum() < 9
+
+
+def some_scores(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(4, 50))
+    positive = rng.random(n) < 0.4
+    positive[:4] = [True, True, False, False]
+    base = rng.normal(size=n) + positive
+    return np.round(base, seed % 3), np.round(base + rng.normal(size=n), 1), positive
+
+
+def by_definition(scores: list[np.ndarray], positive: np.ndarray) -> np.ndarray:
+    """The covariance matrix of the models' AUC, by the placements of a double loop."""
+    apart = [np.subtract.outer(s[positive], s[~positive]) for s in scores]
+    right = np.array([(1 + np.sign(t)) / 2 for t in apart])
+    plus, minus = np.cov(right.mean(axis=2)), np.cov(right.mean(axis=1))
+    return plus / positive.sum() + minus / (~positive).sum()
+
+
+@each("seed", seeds(40))
+def test_variance_and_covariance_are_those_of_the_definition(seed: int) -> None:
+    first, second, positive = some_scores(seed)
+    wanted = by_definition([first, second], positive)
+    one, other = ac.delong(first, positive), ac.delong(second, positive)
+    assert one.value == pytest.approx(auc(first, positive), rel=1e-15)
+    assert one.standard_error**2 == pytest.approx(wanted[0, 0], rel=1e-12, abs=1e-15)
+    assert one.influence @ other.influence == pytest.approx(wanted[0, 1], rel=1e-10, abs=1e-15)
+    found, same = ac.compare_models(one, other), ac.compare_models(one, one)
+    assert found.difference == one.value - other.value
+    assert (same.difference, same.standard_error, same.z, same.p_value) == (0, 0, 0, 1)
+    if found.standard_error > 0:
+        assert found.z == found.difference / found.standard_error
+        assert found.p_value == pytest.approx(2 * norm.sf(abs(found.z)), rel=1e-9)
+        ends = norm.interval(0.95, found.difference, found.standard_error)
+        assert found.interval == pytest.approx(ends, abs=1e-12)
+    for logit in (False, True):
+        inner, outer = (one.interval(level, logit) for level in (0.95, 0.99))
+        assert 0 <= outer[0] <= inner[0] <= one.value <= inner[1] <= outer[1] <= 1
+        assert inner[0] < inner[1] or one.value in (0, 1)
+    variance = wanted[0, 0] + wanted[1, 1] - 2 * wanted[0, 1]
+    assert found.standard_error**2 == pytest.approx(variance, rel=1e-9, abs=1e-14)
+
+
+def test_two_models_without_variance_are_not_said_to_differ() -> None:
+    """One parts the classes, one is constant: z was infinite and p = 0, on four rows too."""
+    positive = np.array([True, True, False, False])
+    apart, flat = ac.delong(np.array([2.0, 2, 1, 1]), positive), ac.delong(np.ones(4), positive)
+    found = ac.compare_models(apart, flat)
+    assert (found.difference, found.standard_error) == (0.5, 0.0)
+    assert np.isnan([found.z, found.p_value, *found.interval]).all()

@@ -121,8 +121,6 @@ def test_what_is_no_penalty_is_refused_and_ones_own_is_taken() -> None:
 
 @dataclass(frozen=True)
 class Unshrunk(Box):
-    """A box whose `shrink` forgets a part of what it must do."""
-
     factor: float = 1.0
     part: float = 0.0
 
@@ -239,7 +237,6 @@ def test_objective_gradient_and_certificate_are_those_of_all_rows(loss: Any, spa
 
 
 def own_objective(convention: str, loss: str, C: float, X: Any, y: Any, w: Any) -> float:
-    """The objective as its authors write it, over the pairs one by one."""
     half, share, pairs = 0.5 * sum(w * w), sum(y) / len(y), weighted_pairs(y.tolist(), AllPairs())
     mean = float(mean_of(loss, products(exact(X), exact(w)), pairs))
     total = len(pairs) * mean

@@ -27,7 +27,6 @@ Change = Callable[[Columns], Columns]
 
 
 def by_weights(X: Any, w: Any, lam: float, bins=64, half=3, scale=1.0) -> Columns:
-    """The fields of a proof whose dual point is made from the scores of w."""
     found = scalars(kind="weights", lam=lam, w=w, w_dual=w, offset=X.mean(axis=0), scale=scale)
     return found | scalars(bins=bins, half=half)
 
@@ -37,7 +36,6 @@ ORDERED = ("query", "survival", "repeated", "crossed", "shared", "long")
 
 
 def some_rows(kind: str) -> Stated:
-    """Return rows with ties in all that orders them."""
     rng = np.random.default_rng(5)
     if kind == "classes":
         y = np.arange(90) % 3 == 0

@@ -178,7 +178,6 @@ def solved(weighted: bool = True) -> tuple[ac.PartitionedRows, ac.Solution]:
 
 @pytest.fixture(scope="module")
 def honest(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """A proof, and the files of its partitions."""
     folder = tmp_path_factory.mktemp("proof")
     rows, solution = solved()
     ac.write_partitioned_proof(folder / "p.npz", rows, P_LAM, solution)

@@ -393,7 +393,6 @@ def meet(found: dict[str, ac.Solution]) -> None:
 
 
 def answers(kind: str, lam: float, loss: str) -> Iterator[tuple[str, ac.Solution]]:
-    """Solve a problem by every method that takes it, and over every place of its rows."""
     problem = awkward(kind, lam, loss)
     yield "auto", choose_solver(problem, "auto", 1e-8, None).solve(problem)
     if kind in ORDERED:

@@ -37,7 +37,6 @@ Y = X[:, 0] * X[:, 1] + X[:, 2] + 0.5 * DRAW.normal(size=90) > 0.3
 
 
 def some_rows(rng: np.random.Generator) -> np.ndarray:
-    """Return rows with ties and repetitions now and then."""
     n, d = int(rng.integers(1, 40)), int(rng.integers(1, 5))
     X = np.round(rng.normal(size=(n, d)), int(rng.integers(0, 6)))
     X = X[rng.integers(0, n, n)] if rng.integers(2) else X
@@ -46,7 +45,6 @@ def some_rows(rng: np.random.Generator) -> np.ndarray:
 
 
 def check_bounds(space: Gram, K: list[list[Fraction]], w: np.ndarray) -> None:
-    """Scores and norms are within their stated rounding of those of K, in fractions."""
     exact, true = naive.exact(w), naive.products(K, naive.exact(w))
     for found, error in (space.careful_scores(w), (space.scores(w), space.score_error(w))):
         for one, bound, score in zip(found, error, true, strict=True):
@@ -83,7 +81,6 @@ def test_blocked_products_bound_their_chain() -> None:
 
 
 def raised(gram: Gram, share: Fraction = Fraction(1)) -> list[list[Fraction]]:
-    """Return K + share shift I in fractions."""
     rows = naive.exact(gram.K)
     for k, row in enumerate(rows):
         row[k] += share * Fraction(gram.shift)
@@ -221,7 +218,6 @@ def test_plain_sums_state_their_rounding(streamed: None) -> None:
 
 
 def check_factor(factor: GramFactor, K: np.ndarray) -> None:
-    """K is given back, by features, pivots and L alike."""
     top, F, P = float(np.diag(K).max()), factor.features, factor.pivots
     assert F @ F.T == pytest.approx(K, abs=1e-12 * top)
     assert F[P] @ F[P].T == pytest.approx(factor.L @ factor.L.T, abs=1e-12 * top)

@@ -161,7 +161,8 @@ def stored(matrix: Any) -> list[bytes]:
 def test_a_sparse_matrix_means_its_canonical_form(spelling: str) -> None:
     spelled = SPELLINGS[spelling]()
     before = stored(spelled)
-    kind: Any = {"kernel": "rbf", "gamma": 0.2, "structure": 0.5}
+    kind = {"kernel": "rbf", "gamma": 0.2, "structure": 0.5}
+    every: list[Any] = [{}, {"loss": "squared_hinge"}, kind]
     found: Any = check_matrix(spelled)
     assert np.array_equal(found.toarray(), DENSE) and found.nnz == np.count_nonzero(DENSE)
     assert all((np.diff(row) > 0).all() for row in np.split(found.indices, found.indptr[1:-1]))
@@ -170,7 +171,7 @@ def test_a_sparse_matrix_means_its_canonical_form(spelling: str) -> None:
     for kernel in (Linear(), Gaussian(0.2), Laplacian(0.2)) if spelled.format != "coo" else ():
         assert kernel(spelled, spelled) == pytest.approx(kernel(DENSE, DENSE), abs=1e-14)
         assert kernel.diagonal(spelled) == pytest.approx(kernel.diagonal(DENSE), abs=1e-14)
-    for options in ({}, {"loss": "squared_hinge"}, kind):
+    for options in every:
         wanted, solved = (solve(X, Y, 1e-2, tol=1e-7, **options) for X in (CSR, spelled))
         assert solved.certificate == wanted.certificate and np.array_equal(solved.w, wanted.w)
         one, other = (certify(X, Y, w=wanted.w, lam=1e-2, **options) for X in (CSR, spelled))
@@ -384,7 +385,7 @@ def test_tuples_of_arrays_are_partitions() -> None:
     key, cuts = X[:, 0] + rng.normal(size=60), [slice(0, 30), slice(30, 60)]
     for of in ([], [weight]):
         rows = PartitionedRows([(X[k], key[k] > 0, *(r[k] for r in of)) for k in cuts])
-        apart = PartitionedRows(cut(X, key > 0, *(of or [None]), [30]))
+        apart = PartitionedRows(cut(X, key > 0, of[0] if of else None, [30]))
         one, two = (solve(space, None, 1e-1).certificate for space in (rows, apart))
         assert (one.primal, one.dual) == (two.primal, two.dual)
         rows = GroupedRows([(X[k], group[k], key[k], *(r[k] for r in of)) for k in cuts])

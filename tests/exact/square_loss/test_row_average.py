@@ -32,7 +32,6 @@ W = np.linspace(-1, 1, 5)
 
 
 def draw(kind: str) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, Rows]:
-    """X (dense), positive, row weights and the rows, in one of the `KINDS`."""
     rng = np.random.default_rng(0)
     X, positive = rng.normal(size=(23, 5)) * [1.0, 3.0, 0.2, 1.0, 1.0], np.arange(23) % 4 == 0
     X[positive] += 0.5
@@ -219,7 +218,6 @@ SUPPORT_KINDS = ["plain", "wide", "duplicates", "constants", "separable", "weigh
 
 
 def draw_of_support(kind: str, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """X with 6 features, the positive rows, row weights."""
     rng = np.random.default_rng(seed)
     n = 5 if kind == "wide" else 17
     positive = np.arange(n) % 3 == 0

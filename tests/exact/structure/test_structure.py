@@ -69,7 +69,6 @@ STRUCTURES = (1e-3, 0.3, 1.0, 50.0, 1e3)
 
 
 def rows_and_scatter(seed: int, sparse: bool) -> tuple[Rows, ClassScatter, np.ndarray, np.ndarray]:
-    """Return rows, their scatter, the centred rows, and Sigma."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(40, 5)) * 10.0 ** rng.uniform(-2, 2, 5)
     X[rng.uniform(size=X.shape) < 0.5] = 0.0
@@ -119,7 +118,6 @@ def test_rows_too_large_to_be_whitened_are_refused(monkeypatch) -> None:
 
 
 def exact_case(seed: int) -> tuple[Structured, list, list, np.ndarray, float]:
-    """Return a structured space on a few rows of dyadic numbers, with exact K and R."""
     rng = np.random.default_rng([5, seed])
     n, d = int(rng.integers(2, 8)), int(rng.integers(1, 4))
     positive = some_labels(rng, n)

@@ -66,8 +66,8 @@ def draw(seed: int, kind: str = "plain", d: int | None = None, n: int | None = N
 
 
 def solve(problem: Drawn, method: str = "branch-and-bound", **options: Any):
-    *of, weight = problem
-    return best_subset(*of, method=method, sample_weight=weight, **options)
+    of: Any = problem[:4]
+    return best_subset(*of, method=method, sample_weight=problem.weight, **options)
 
 
 def worst(loss: SupportLoss, k: int, starts: object, end: float) -> object:
@@ -76,14 +76,13 @@ def worst(loss: SupportLoss, k: int, starts: object, end: float) -> object:
     return max(map(loss.optimum, itertools.combinations(used, k)), key=lambda found: found.value)
 
 
-def patched(run: Any, work: float, poor: bool = False, push: Any = None) -> Any:
+def patched(run: Any, work: float, poor: bool = False) -> Any:
     """Run with dives of little work, so that the heap is used much, and perhaps a poor start."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(f"{SEARCH}.branch_and_bound.WORK", work)
         if poor:
             patch.setattr(f"{SEARCH}.best_subset.good_support", worst)
-        if push is not None:
-            patch.setattr(SubsetSearch, "_push", push)
+
         return run()
 
 
@@ -173,7 +172,7 @@ def test_a_search_that_is_cut_short_has_a_valid_lower_bound(after: int) -> None:
 
 
 @each("at", range(2, 5))
-def test_a_step_that_is_cut_off_leaves_the_bound_valid(at: int) -> None:
+def test_a_step_that_is_cut_off_leaves_the_bound_valid(at: int, monkeypatch) -> None:
     X, y, *_ = draw(2, "correlated", d=11, n=200)
     push, calls = SubsetSearch._push, []
 
@@ -183,7 +182,8 @@ def test_a_step_that_is_cut_off_leaves_the_bound_valid(at: int) -> None:
             raise KeyboardInterrupt
         push(self, floor, state)
 
-    cut = patched(lambda: best_subset(X, y, 4, method="branch-and-bound"), 1.0, True, stopped)
+    monkeypatch.setattr(SubsetSearch, "_push", stopped)
+    cut = patched(lambda: best_subset(X, y, 4, method="branch-and-bound"), 1.0, poor=True)
     assert cut.status == "interrupted"
     assert cut.lower <= best_subset(X, y, 4).upper <= cut.upper + 1e-12  # by trying all
 
@@ -203,7 +203,7 @@ def test_the_ceiling_is_above_every_support_in_exact_arithmetic(seed: int) -> No
     rng = np.random.default_rng(seed)
     A = rng.normal(size=(9, 5))
     A[:, 0] = A[:, 1] + 10.0 ** -rng.integers(1, 4) * A[:, 0]
-    sigma, delta = np.corrcoef(A.T), rng.normal(size=5)
+    sigma, delta = np.asarray(np.corrcoef(A.T)), rng.normal(size=5)
     sigma = (sigma + sigma.T) / 2
     truth = ExactSquare(np.eye(5)[:2], np.arange(2) < 1)
     truth.sigma, truth.delta = naive.exact(sigma), naive.exact(delta)

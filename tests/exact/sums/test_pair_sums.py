@@ -70,7 +70,6 @@ def test_a_value_and_its_minorant(form: Any, kind: str, width: float, seed: int,
 
 
 def check(found: Any, scores: np.ndarray, pairs: Pairs, loss: Any, width: float, bins: int) -> None:
-    """The value, and the minorant at the scores themselves, where it is tight, and at others."""
     corner = Fraction(getattr(loss, "corner", 1.0))
 
     def mean(s: np.ndarray) -> Fraction:
@@ -259,15 +258,11 @@ def test_the_bound_of_the_transforms_rounding_holds_and_is_not_idle() -> None:
 class Off(Logistic):
     """A logistic loss whose kernels are wrong by nearly all that `KERNEL_UNITS` allows."""
 
-    units: float = 15.0
+    def beside_step(self, x: np.ndarray, step: np.ndarray) -> Any:
+        return np.array(super().beside_step(x, step)) + 15.0 * UNIT
 
-    def beside_step(self, x: np.ndarray, step: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        slopes, duals = super().beside_step(x, step)
-        return slopes + self.units * UNIT, duals + self.units * UNIT
-
-    def bent(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        bend, turn = super().bent(x)
-        return bend + self.units * UNIT, turn + self.units * UNIT
+    def bent(self, x: np.ndarray) -> Any:
+        return np.array(super().bent(x)) + 15.0 * UNIT
 
 
 @dataclass(frozen=True)

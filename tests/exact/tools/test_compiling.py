@@ -30,7 +30,6 @@ from problems import SCORED, scored
 
 
 def arguments(name: str, kind: str, seed: int) -> tuple[Any, ...]:
-    """Return arguments of a loop that has a plain form."""
     scores, positive, _ = scored(kind, seed)
     rng = np.random.default_rng(seed)
     if name == "sweep":
@@ -71,13 +70,11 @@ def of_bins(name: str, scores: Any, positive: Any, rng: Any, seed: int) -> tuple
 
 
 def loops() -> dict[str, Loop]:
-    """The loops that have a plain form, by name."""
     found = vars(all_loops).items()
     return {k: loop for k, loop in found if isinstance(loop, Loop) and loop.plain is not None}
 
 
 def bits(values: Any) -> list[bytes]:
-    """The numbers of a nest of results, bit by bit."""
     if isinstance(values, tuple):
         return [part for value in values for part in bits(value)]
     return [np.asarray(values).tobytes()]
@@ -155,7 +152,6 @@ if __name__ == "__main__":
 
 
 def started(code: str, cache: Path) -> subprocess.Popen[str]:
-    """Start a fresh process with a compiler cache of its own."""
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache), "OMP_NUM_THREADS": "1"}
     command = [sys.executable, "-W", "error::RuntimeWarning", "-c", code]
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
@@ -197,7 +193,6 @@ def threads_now() -> set[int]:
 
 @pytest.fixture
 def two():
-    """Two threads in any environment of the tests."""
     with threadpool_limits(2, user_api="blas"):
         if threads_now() != {2}:
             pytest.skip("the number of threads of the linear algebra is not ours to set here")

@@ -83,7 +83,6 @@ def test_partitions_of_unknown_size_of_one_class_and_empty() -> None:
 
 
 def refused() -> dict[str, tuple[Any, Any, dict[str, Any]]]:
-    """Rows, labels and more that cannot be used, by a word of the message."""
     words_of, marked = np.where(Y, "p", "n").astype(object), Y.astype(float)
     held, weight = X.copy(), np.ones(3000)
     held[600, 2] = marked[600] = np.nan
