@@ -78,9 +78,6 @@ AREAS: dict[str, Area] = {
 }
 
 
-# --------------------------------------------------------------- the hooks that a run of pytest has
-
-
 def _report(**line: Any) -> None:
     if path := os.environ.get("MUTANT_REPORT"):
         with open(path, "a", encoding="utf-8") as file:
@@ -133,8 +130,6 @@ def pytest_collectreport(report: Any) -> None:
     if report.failed:
         _report(uncollected=report.nodeid)
 
-
-# -------------------------------------------------------------------------------------- the mutants
 
 PAIRS: list[tuple[Any, Any]] = [
     *((ast.Add, ast.Sub), (ast.Mult, ast.Div), (ast.LShift, ast.RShift), (ast.And, ast.Or)),
@@ -233,9 +228,6 @@ def planted(source: str, mutant: Mutant) -> str:
             return made[1] if one is node else self.generic_visit(one)
 
     return ast.unparse(ast.fix_missing_locations(Planter().visit(tree)))
-
-
-# ------------------------------------------------------------------------------------ running tests
 
 
 class Copy:
@@ -364,9 +356,6 @@ def baseline(copy: Copy, area: Area) -> tuple[dict, set[str], float]:
             raise SystemExit(f"the tests {paths} do not run without a mutant: status {status}")
         known, count = known | set(failed), count + len(set(begun))
     return {"functions": count, "fails anyway": sorted(known)}, known, time.monotonic() - begin
-
-
-# ------------------------------------------------------------------------------------- the results
 
 
 def results(path: Path) -> list[dict[str, Any]]:

@@ -29,13 +29,12 @@ from aucert.validation.claims.claim import Claim, Context, Outcome, Verdict
 from aucert.validation.claims.counting import Counted
 from aucert.validation.claims.instrument import outcome, right
 from aucert.validation.data.datasets import linear
-from aucert.validation.effects import FINDINGS, Effect, Numbers, from_evidence, minus, numbers_of
+from aucert.validation.effects import FINDINGS, Effect, Numbers, minus, numbers_of
 from aucert.validation.plots import Figure, Series
 from aucert.validation.report.document import Row
-from aucert.validation.tables.run import reproduce, tables
+from aucert.validation.tables.run import tables
 from aucert.validation.tables.table import Entry, NamedTest, Page, Part, Results, Run
 from loops import each, first_fast, refuses, some
-from planted_tables import planted
 
 OPEN = [f for f in FINDINGS.values() if f.not_run or f.turned]
 
@@ -185,15 +184,6 @@ def test_a_page_and_a_finding_of_one_run_have_the_same_numbers() -> None:
         effects.of_page("t", "here", Page(entries, [*tests, tests[1]]))
     refuses("no paired test", found.read, "n = 1: x minus y", error=KeyError)
     refuses("no cell", found.read, "b | AUC", error=KeyError)
-
-
-def test_evidence_that_lacks_a_part_is_refused(tmp_path: Path) -> None:
-    registry = planted()
-    refuses(r"no part rep=0 of protocol 1 .*: restore ", from_evidence, registry["one"], tmp_path)
-    reproduce(out=tmp_path / "out", registry=registry, evidence=tmp_path, profile="full")
-    found = from_evidence(registry["one"], tmp_path)
-    assert "6 parts" in found.source and found.cells["all", "value"].df == 5
-    refuses("of protocol 2", from_evidence, planted(protocol=2)["one"], tmp_path)
 
 
 def planted_claim(name: str = "a-claim", **changes: Any) -> Claim:

@@ -11,8 +11,7 @@ from aucert.exact import AllPairs, linear_problem, solve
 from aucert.exact.losses.registry import LOSSES
 from aucert.validation.reference.problems import FILE, reference_problems
 from loops import each, refuses
-from make_reference import generate, main
-from recipes import RECIPES, made_by
+from make_reference import RECIPES, generate, made_by, main
 
 PROBLEMS = {problem.name: problem for problem in reference_problems()}
 DATA = {entry["name"]: entry for entry in json.loads(FILE.read_text())["data"]}

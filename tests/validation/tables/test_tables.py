@@ -19,7 +19,7 @@ from aucert.exact import ROCSVM, InputError, solve
 from aucert.exact.pairs.auc import auc
 from aucert.validation import reruns, store
 from aucert.validation.data.datasets import linear
-from aucert.validation.effects import EVIDENCE, of_page, said_on
+from aucert.validation.effects import EVIDENCE, from_evidence, of_page, said_on
 from aucert.validation.reruns import Recorded, Rerun, differences
 from aucert.validation.store import read_evidence
 from aucert.validation.tables import nonlinear, sauc, scaling_up, sht
@@ -33,7 +33,6 @@ from aucert.validation.tables.sht import METHODS, STARS, by_trial
 from aucert.validation.tables.table import EXPERIMENTS, Experiment, Job, Part, Results, Run, Sample
 from command import Command
 from loops import each, refuses, seeds
-from planted_tables import planted
 
 
 def tiny(experiment: Experiment, **cut: object) -> Experiment:
@@ -325,6 +324,45 @@ def test_a_simulated_fold_is_run_and_convergence_notes_both_steps(monkeypatch) -
 
 
 TABLES = tables()
+
+
+def planted(log: Any = None, fail="", stop="", needs=(), protocol=1) -> dict[str, layout.Table]:
+    """Return two tables of one experiment; the log gets a line for each part that is computed."""
+
+    def parts(budget: Any) -> list[Part]:
+        return [Part(f"rep={k}", {"rep": k}, needs) for k in range(budget["repetitions"])]
+
+    def compute(job: Job) -> dict[str, Any]:
+        if log is not None:
+            with open(log, "a") as file:
+                file.write(f"{job.part.key}\n")
+        if job.part.key == fail:
+            raise ZeroDivisionError("planted")
+        if job.part.key == stop:
+            raise KeyboardInterrupt
+        return {"value": job.rng(f"draw {job['rep']}").normal(), "bad": np.nan, "rep": job["rep"]}
+
+    def render(results: Results) -> layout.Page:
+        values = results.values("value")
+        entry = layout.Entry("all", "value", "0.00 (0.1)", *layout.mean_error(values), values.size)
+        said = {"conclusion": f"There are {values.size} values. That is all."}
+        return layout.Page([entry], said=said)
+
+    budget = (layout.Budget("repetitions", 50, 4, 6),)
+    experiment = Experiment("planted", budget, parts, compute, protocol=protocol)
+    return {
+        name: layout.Table(name, "ScalingUp", "nowhere", f"Planted {name}", experiment, render)
+        for name in ("one", "two")
+    }
+
+
+def test_evidence_that_lacks_a_part_is_refused(tmp_path: Path) -> None:
+    registry = planted()
+    refuses(r"no part rep=0 of protocol 1 .*: restore ", from_evidence, registry["one"], tmp_path)
+    reproduce(out=tmp_path / "out", registry=registry, evidence=tmp_path, profile="full")
+    found = from_evidence(registry["one"], tmp_path)
+    assert "6 parts" in found.source and found.cells["all", "value"].df == 5
+    refuses("of protocol 2", from_evidence, planted(protocol=2)["one"], tmp_path)
 
 
 def entry(shown: list[Any]) -> layout.Entry:
