@@ -280,7 +280,7 @@ def load_model(path: str | Path) -> Any:
     Raises
     ------
     InputError
-        If the file cannot be read, is no whole model file of a known format, or holds an unknown
+        If the file cannot be read, is not a whole model file of a known format, or holds an unknown
         type, or a field that scores rows is missing, of another kind or shape, or not finite.
     """
     try:

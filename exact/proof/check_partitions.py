@@ -199,12 +199,12 @@ def rows_of(data, label):  # X as float64 that it equals, the mask of the label,
     raw, y = np.array(data["X"]), np.array(data["y"])
     X = raw.astype("<f8", casting="same_kind")
     fits = np.abs(raw).max(initial=0) < 2.0**53 if raw.dtype.kind in "iu" else (X == raw).all()
-    need(X.ndim == 2 and fits and (np.abs(X) < 1e150).all(), "X holds what is no finite float64")
+    need(X.ndim == 2 and fits and (np.abs(X) < 1e150).all(), "X is not of finite float64 values")
     r = np.array(data["weight"]) if "weight" in data else np.ones(len(y), np.int64)
     whole = r.dtype.kind in "biuf" and ((r >= 0) & (r < 2**26) & (r == np.floor(r))).all()
     need(y.shape == r.shape == X.shape[:1] and whole, "X, y and weight do not fit")
     plain, own = {label.dtype.kind, y.dtype.kind} <= {*"biufU"}, label.astype(y.dtype)
-    need(plain and own.item() == label.item(), "positive is no label of y")
+    need(plain and own.item() == label.item(), "positive is not a label of y")
     return X, y == own, r.astype(np.int64)
 
 
@@ -237,7 +237,7 @@ def main(argv: list[str], status: int = 2) -> int:
         need(names, "give proof.npz, and perhaps partitions as npz files")
         for name in names:  # what cannot be read is said before the work
             with open(name, "rb") as file:
-                need(file.read(2) == b"PK", f"{name} is no npz file")
+                need(file.read(2) == b"PK", f"{name} is not an npz file")
         proof, status = opened(names[0]), 1
         lam, label = read(proof, "lam"), str(proof["positive"])
         need(pins.get("--lam", lam) == lam, f"the proof is for lam = {lam}")

@@ -266,7 +266,7 @@ def ordering(kind, data, proof, pins):  # the mask of the positive rows, or colu
     y, label = data["y"], proof["positive"]
     need(pins.get("--positive", str(label)) == str(label), f"it has positive label {label}")
     plain, own = {label.dtype.kind, y.dtype.kind} <= {*"biufU"}, label.astype(y.dtype)
-    need(plain and own.shape == () and own.item() == label.item(), "positive is no label of y")
+    need(plain and own.shape == () and own.item() == label.item(), "positive is not a label of y")
     return y == own
 
 
@@ -288,7 +288,7 @@ def main(argv: list[str], status: int = 2) -> int:
         need(argv[2:] or (argv[1:] and argv[1][-4:] != ".npy"), USAGE)
         kept = ["X", "weight", *(name for names in COLUMNS.values() for name in names)]
         proof, *files = opened(argv[0]), *(opened(name, *kept) for name in argv[1:])
-        need(isinstance(proof, dict), f"{argv[0]} is no proof: {USAGE}")
+        need(isinstance(proof, dict), f"{argv[0]} is not a proof: {USAGE}")
         data: Any = dict(zip(("X", "y", "weight"), files, strict=False)) if files[1:] else files[0]
         kind = str(proof.get("pairs", "classes"))
         need(kind in COLUMNS, f"these pairs are not known: {kind}")

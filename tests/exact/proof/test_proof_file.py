@@ -229,7 +229,7 @@ def test_a_proof_for_another_penalty_or_label_is_refused(honest, judged, tmp_pat
     assert judged(proof, [], "--lam", "x").startswith("not readable")
     np.save(tmp_path / "y.npy", np.ones(3))
     said = judged(proof, [tmp_path / "y.npy"])
-    assert said.startswith("not readable") and "y.npy is no npz file" in said
+    assert said.startswith("not readable") and "y.npy is not an npz file" in said
 
 
 @each("weighted", [True, False])
