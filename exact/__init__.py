@@ -85,8 +85,7 @@ __all__ = [
     "partial_auc", "delong", "concordance", "concordance_index", "uno_concordance", "group_auc",
     "compare_models", "Estimate", "Concordance", "Comparison",
     "ROCSVM", "ROCSVMCV", "SAUCSVM", "RankingSVM", "SurvivalSVM", "SurvivalSVMCV", "load_model",
-    "save_model",
-    "write_proof", "write_proof_of", "write_partitioned_proof", "save_partitions",
+    "save_model", "write_proof", "write_proof_of", "write_partitioned_proof", "save_partitions",
     "InputError", "TooLargeError", "CertificateError",
 ]  # fmt: skip
 

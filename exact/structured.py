@@ -227,10 +227,9 @@ def deformed_gram(
     K: np.ndarray, scatter: ClassScatter, structure: float,
     route: str = "root", paper_literal: bool = False,
 ) -> np.ndarray:  # fmt: skip
-    """Return G (n, n) on the training rows: [SAUC, eq. (17), eq. (18), eq. (19)].
-
-    Differs from the paper: 1. a root or pseudo-inverse where the printed inverse does not exist. 2.
-    Formed from n x n matrices: pair matrices would cost O(n^5)."""
+    """Return G (n, n) on the training rows: [SAUC, eq. (17), eq. (18), eq. (19)]. Differs from the
+    paper: 1. a root or pseudo-inverse where the printed inverse does not exist. 2. Formed from n x
+    n matrices: pair matrices would cost O(n^5)."""
     if route == "root":
         structure = check_number("structure", structure, closed="low")
         half = _half(K, scatter, structure, K)  # fewer digits cancel than with `middle`
@@ -258,10 +257,9 @@ def sauc_scores(
     K: np.ndarray, columns: np.ndarray, beta: np.ndarray, scatter: ClassScatter, structure: float,
     paper_literal: bool = False,
 ) -> np.ndarray:  # fmt: skip
-    """Return the scores of new rows, f(x) = sum_s beta_s G(x_s, x). [SAUC, eq. (20)]
-
-    Differs from the paper: 1. the correction carries a factor `structure`, which (20) lacks: as
-    printed it is right at structure = 1 only, and does not reduce to AUC-SVM at 0."""
+    """Return the scores of new rows, f(x) = sum_s beta_s G(x_s, x) [SAUC, eq. (20)]. Differs from
+    the paper: 1. the correction carries a factor `structure`, which (20) lacks: as printed it is
+    right at structure = 1 only, and does not reduce to AUC-SVM at 0."""
     structure = check_number("structure", structure, closed="low")
     if not paper_literal:
         half = _half(K, scatter, structure, np.column_stack([K @ beta, columns]))

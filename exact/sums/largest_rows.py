@@ -13,8 +13,7 @@ Chosen = tuple[np.ndarray, np.ndarray]  # Rows that weigh something, ascending, 
 
 def highest(values: np.ndarray, k: Fraction, width: float) -> Chosen:
     """Return the rows and weights of the k largest values, at most one each but for a common unit.
-    At width 0 those tied at the boundary share what is left, equally; else the weight is
-    clip((value - tau) / width + 1/2, 0, 1) in steps of 1 / `RAMP`, with sum about k."""
+    At width 0 ties at the boundary share what is left, equally; see `_ramp` for others."""
     if k == values.size:
         return np.arange(values.size), np.ones(values.size)
     if width > 0:
@@ -55,8 +54,7 @@ def _ramp(values: np.ndarray, k: Fraction, width: float) -> Chosen:
     slack = _slack(boundary, width)
     low, high = boundary - slack, boundary + slack
     rows = np.flatnonzero(values >= low - slack)
-    held = values[rows]
-    near = np.sort(held)
+    held, near = values[rows], np.sort(values[rows])
 
     def mass(tau: float) -> float:
         first, last = np.searchsorted(near, [tau - width / 2, tau + width / 2])

@@ -1,6 +1,5 @@
-"""The sums over two classes in numpy's passes: the reference, and the first answer.
-
-The loops of the same names return the same bits; see `tools.compiling`."""
+"""The sums over two classes in numpy's passes: the reference, and the first answer. The loops of
+the same names return the same bits; see `tools.compiling`."""
 
 from typing import Any
 

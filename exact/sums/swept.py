@@ -214,9 +214,9 @@ class SortedRows:
         return bool((steps == np.floor(steps)).all())
 
     def sums(self, scores: np.ndarray, width: float) -> PairSums | None:
-        """Return the sums at the same scores. Hard counts give the value, unless too much of it is
-        in pairs with m = 0 (`blurred`) or the scores have the long format: a float sweep gives it
-        then. None where the width is below one step, or none and the value blurred."""
+        """Return the sums at the same scores; None where the width is below one step. Hard counts
+        give the value, unless too much of it is in pairs with m = 0 (`blurred`) or the scores have
+        the long format: then a float sweep does, or without a width None is returned."""
         n, half = self.keys.size, self.half(width)
         if width > 0 and half < 1:
             return None
@@ -239,8 +239,7 @@ class SortedRows:
         value = (sums + active) / whole  # ties count as zero, which most of them are
         # Each term: the shift by the middle, the count, the product; the sum is compensated.
         chain = gamma(8) + 2 * gamma(n) ** 2
-        rounding = chain * 1.001 * (terms + active) / whole + open_ties
-        rounding += gamma(8) * abs(value)
+        rounding = chain * 1.001 * (terms + active) / whole + open_ties + gamma(8) * abs(value)
         if blurred:
             positive = np.empty(n, dtype=bool)
             positive[self.keys & ((1 << self.bits) - 1)] = (self.keys >> self.bits) & 1

@@ -40,11 +40,9 @@ SMALL = 32  # Up to so many rows, visiting the pairs one by one takes fewer step
 MERGE, LIST, SKIP = 0, 1, 2  # What a loop does at a merge; see `Arrangement.turns`.
 LIMB = 18  # Bits of a part of a weight that is split.
 LARGEST_MASS = 1 << 40  # Weights are split unless a row's pairs weigh less than this in every term.
-
 # Least half width in steps of a coarse grid. Where margins are evenly spread the pairs at their
 # margin blur the value by 24 / (4 STEPS^2) of what smoothing costs: by a fortieth.
 STEPS = 16
-
 NO_PAIR = "no pair is ordered: a group needs an upper row above a lower one, both with weight"
 TOO_LARGE = "gains times weights are too large: use smaller whole numbers"
 

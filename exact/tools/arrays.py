@@ -1,8 +1,7 @@
-"""The one door for data and parameters: all become float64 here, once, or are refused.
-
-A certificate is about the numbers that were computed with, so what would be rounded or dropped is
-refused; decimal text and fractions mean the nearest float64. The caller's data are never written
-to; what may change meanwhile (on disk) or has no one form (sparse) is copied."""
+"""The one door for data and parameters: all become float64 here, once, or what would be rounded or
+dropped is refused, as a certificate is about the numbers that were computed with. Decimal text and
+fractions mean the nearest float64. The caller's data are never written to; what may change
+meanwhile (on disk) or has no one form (sparse) is copied."""
 
 import math
 import mmap

@@ -1,7 +1,5 @@
-"""One place that compiles: cached on disk where a cache folder can be written, else without.
-
-A loop may come with a plain form of numpy's passes, which returns the same bits and answers until
-it has cost as much as compiling."""
+"""One place that compiles, cached on disk where a folder can be written. A plain form of a loop, in
+numpy's passes, returns the same bits and answers until it has cost as much as compiling."""
 
 import sys
 import threading
@@ -15,7 +13,6 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-
 IMPORT_PRICE = 0.5  # CPU seconds that all plain forms may take before the compiler is loaded.
 COMPILE_PRICE = 0.5  # CPU seconds that one plain form may take before its loop is compiled.
 _LOCK = threading.RLock()
