@@ -23,8 +23,7 @@ from .qp import QP
 # Methods of version 0.2, and what they are called today.
 OLD = dict.fromkeys(("newton", "quasi-newton", "pair-newton", "tail-newton"), "descent")
 
-# How each method is made, from the tolerance and the seconds.
-METHODS: dict[str, Callable[[float, float | None], Solver]] = {
+METHODS: dict[str, Callable[[float, float | None], Solver]] = {  # from tolerance and seconds
     "closed-form": lambda tol, seconds: SquaredLossSolver(tol),
     "cutting-plane": lambda tol, seconds: CuttingPlane(tol, max_time=seconds),
     "descent": lambda tol, seconds: Descent(tol, max_time=seconds),
@@ -32,7 +31,6 @@ METHODS: dict[str, Callable[[float, float | None], Solver]] = {
     "lifted": lambda tol, seconds: QP("lifted", "CLARABEL", True, tol, max_time=seconds),
     "proximal": lambda tol, seconds: Proximal(tol, max_time=seconds),
 }
-
 NAMES = ("auto", *METHODS)  # what a caller may ask for
 WITHOUT_CLASSES = ("auto", "descent", "proximal")  # methods that ordered pairs have, too
 

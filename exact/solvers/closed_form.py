@@ -1,4 +1,5 @@
-"""The ridge problem with the square loss, solved by one linear system."""
+"""The ridge problem with the square loss by one linear system, (2 M + lam I) w = 2 delta; by least
+squares for few listed pairs, and by the descent where the matrix would be large."""
 
 from __future__ import annotations
 
@@ -21,9 +22,6 @@ LISTED_NUMBERS = 2_000_000  # pairs times features up to which lists are one lea
 
 @dataclass(frozen=True)
 class SquaredLossSolver(Solver):
-    """Solve the ridge problem with the square loss by one linear system. (2 M + lam I) w = 2 delta;
-    least squares for few listed pairs, the descent where the matrix would be large."""
-
     tol: float = 1e-9
     name = "closed-form"
 

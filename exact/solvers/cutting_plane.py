@@ -126,21 +126,6 @@ class Cuts:
         self.masses, self.gram = self.masses[kept], self.gram[np.ix_(kept, kept)]
         self.weights, self.idle = self.weights[kept], self.idle[kept]
 
-    def combined(self, parts: list[tuple[float, np.ndarray]]) -> Proof:
-        """Return the combination of planes that are made of these, with shares that add up to one
-        at most, or its evidence, where the certificate goes through every part again."""
-        pairs = self.pairs
-        if not isinstance(pairs, AllPairs | PairList):
-            # 4e-16: shares of a mixture are made smaller by this times their number: sums round
-            less = 1 - 4e-16 * len(parts)
-            return Mix(tuple((less * x, Scores(s)) for x, s in parts))
-        total = np.zeros(pairs.i.size if isinstance(pairs, PairList) else self.problem.n)
-        for x, made in parts:
-            total += x * made
-        if isinstance(pairs, PairList):
-            return self.problem.risk.minorant(Alpha(total))
-        return clipped_minorant(self.problem, total)
-
     def _recorded(self) -> Place:
         """Return the place of the recorder's best point."""
         w, functions = self.recorder.best_w, self.functions
@@ -191,7 +176,7 @@ class Cuts:
         both = zip(self.weights, self.made, strict=True)
         # 1e-14: shares below it are rounding. Most mixtures are overtaken and never added up.
         parts = [(float(x), made) for x, made in both if made is not None and x > 1e-14]
-        recorder.offer(witness=partial(self.combined, parts), dual=dual)
+        recorder.offer(witness=partial(combined, self.problem, parts), dual=dual)
         start, scores = self.best, self.functions.scores(f)
         inner = self.functions.inner(start.f, f)
         # With d = f - start these are <start, d> and |d|^2: the whole way from three numbers.
@@ -217,6 +202,22 @@ class Cuts:
             except OverflowingError:
                 t /= 10
         return self.best
+
+
+def combined(problem: Problem, parts: list[tuple[float, np.ndarray]]) -> Proof:
+    """Return the combination of planes that are made of these, with shares that add up to one at
+    most, or its evidence, where the certificate goes through every part again."""
+    pairs = None if isinstance(problem.risk, Tail) else problem.pairs
+    if not isinstance(pairs, AllPairs | PairList):
+        # 4e-16: shares of a mixture are made smaller by this times their number: sums round
+        less = 1 - 4e-16 * len(parts)
+        return Mix(tuple((less * x, Scores(s)) for x, s in parts))
+    total = np.zeros(pairs.i.size if isinstance(pairs, PairList) else problem.n)
+    for x, made in parts:
+        total += x * made
+    if isinstance(pairs, PairList):
+        return problem.risk.minorant(Alpha(total))
+    return clipped_minorant(problem, total)
 
 
 def best_weights(H: np.ndarray, m: np.ndarray, start: np.ndarray, tol: float) -> np.ndarray:

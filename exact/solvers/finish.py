@@ -42,7 +42,6 @@ MOST = 200_000  # pairs in the first window, of 100 a coordinate and 1000 at lea
 EXPENSIVE = 1e9  # operations from which conjugate gradients are tried before a matrix is formed
 RIDGES = (1.0, 0.1, 1e-2, 1e-3, 1e-5, 1e-8, 0.0)  # with fewer coordinates the first is singular
 SLACK = 1e-12  # conditions may be broken by so much of their scale: rounding
-
 Listed = tuple[np.ndarray, np.ndarray, np.ndarray]  # rows i and j of pairs, and their weights
 
 
@@ -266,7 +265,6 @@ class OpenPairs:
         graph = self._graph(active, weight)
 
         def times(v: np.ndarray) -> np.ndarray:
-            v = np.ravel(v)
             return self.lam * v + np.asarray(self.rows.T @ graph.times(self.rows @ v))
 
         operator = sp.linalg.LinearOperator((r.size, r.size), matvec=times)

@@ -25,8 +25,6 @@ from ..spaces.rows import Rows
 from ..tools.arrays import check_number
 from ..tools.rounding import LONG_UNIT, UNIT, gamma, short_chain, short_sum
 
-SLACK = 0.2  # a bound of an eigenvalue is at most 1 / (1 - SLACK) times too large
-
 
 class Source(NamedTuple):
     """Rows X, weights (one each without), and what was subtracted: those that bounds refer to."""
@@ -154,7 +152,8 @@ def top_eigenvalue(
     times: Callable[[np.ndarray], np.ndarray], dim: int, rng: np.random.Generator, rank: int
 ) -> float:
     """Return an upper bound of the largest eigenvalue of a semidefinite matrix; see `curvature`."""
-    wanted = (math.log(1.648 * math.sqrt(dim) / 1e-9) / math.sqrt(SLACK) + 1) / 2
+    slack = 0.2  # the bound is at most 1 / (1 - slack) times too large
+    wanted = (math.log(1.648 * math.sqrt(dim) / 1e-9) / math.sqrt(slack) + 1) / 2
     steps = min(math.ceil(wanted), dim, rank + 1)
     basis = np.zeros((steps, dim))
     diagonal, off_diagonal = np.zeros(steps), np.zeros(steps)
@@ -171,7 +170,7 @@ def top_eigenvalue(
             break
     top = scipy.linalg.eigvalsh_tridiagonal(diagonal[:steps], off_diagonal[: steps - 1]).max()
     exhausted = off_diagonal[steps - 1] <= 1e-9 * np.abs(diagonal).max()
-    return float(top) * (1 + 1e-9 if exhausted else 1 / (1 - SLACK))
+    return float(top) * (1 + 1e-9 if exhausted else 1 / (1 - slack))
 
 
 class SquareParts(NamedTuple):

@@ -45,7 +45,6 @@ UNCLEAR = 1e-8  # a variance left below this, over the least eigenvalue, has los
 REGULAR = 1e-8  # least entry of D: below it features count as dependent, and no bound is made
 LARGEST_SIDE = 500  # most features for which a bound from all of them is affordable
 LARGEST_WORK = 1e9  # most rows times features squared for which `sparse_floor` is affordable
-
 Floats = float | np.ndarray
 
 

@@ -161,8 +161,8 @@ def best_subset(
     start = good_support(loss, k, starts, ready + 0.3 * limit)  # 0.3: of the time
     kind = TryAll if method == "exhaustive" else SubsetSearch
     search = kind(bounds, k, start, ready + limit)
-    status, best = search.run(callback), search.best.w
-    upper, lower = search.upper, search.lower
+    status = search.run(callback)
+    best, upper, lower = search.best.w, search.upper, search.lower
     return BestSubset(
         np.flatnonzero(best), best, upper, lower, upper - lower <= tol, search.dependent, status,
         k, ridge, search.n_nodes, time.perf_counter() - begin, bounds,

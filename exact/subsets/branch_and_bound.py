@@ -26,7 +26,6 @@ from ..tools.compiling import compiled
 OUT, CANDIDATE, IN = 0, 1, 2  # what a node says of a feature; the dive has them as numbers
 _ULP = 1.01 * 2.0**-53
 WORK = 4e7  # operations of a dive, some hundredths of a second
-
 # A support that was found, the lowest bound of what is closed, and open nodes with their bounds.
 Opened = tuple[SupportOptimum | None, float, list[tuple[float, np.ndarray]]]
 
