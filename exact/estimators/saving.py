@@ -61,6 +61,12 @@ class Encoder:
             return {"enum": self.known(value, where), "is": value.value}
         if value is None or isinstance(value, bool | int | float | str):
             return value
+        if isinstance(value, BaseEstimator):
+            name, given = self.known(value, where), value.get_params(deep=False)
+            hidden = {*given, *getattr(value, "_unsaved", ())}
+            found = {k: v for k, v in vars(value).items() if k not in hidden}
+            parts = {"with": self._all(given, where), "found": self._all(found, where)}
+            return {"model": name, **parts}
         if isinstance(value, np.ndarray):
             return self._array(value, where)
         if sp.issparse(value):
@@ -76,12 +82,6 @@ class Encoder:
             return items if isinstance(value, list) else {"tuple": items}
         if isinstance(value, dict) and all(isinstance(key, str) for key in value):
             return {"dict": {key: self.encode(v, f"{where}[{key}]") for key, v in value.items()}}
-        if isinstance(value, BaseEstimator):
-            name, given = self.known(value, where), value.get_params(deep=False)
-            hidden = {*given, *getattr(value, "_unsaved", ())}
-            found = {k: v for k, v in vars(value).items() if k not in hidden}
-            parts = {"with": self._all(given, where), "found": self._all(found, where)}
-            return {"model": name, **parts}
         if is_dataclass(value) and not isinstance(value, type):
             inside = {f.name: getattr(value, f.name) for f in fields(value) if f.init}
             return {"value": self.known(value, where), "of": self._all(inside, where)}
