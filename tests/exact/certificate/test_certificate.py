@@ -279,7 +279,7 @@ class Moved(ac.Rows):
 @each("loss", ["square", "squared_hinge"])
 def test_errors_of_scores_act_on_the_loss_as_it_is_and_not_as_it_is_computed(loss: str) -> None:
     """The computed loss is 0, the true one (z + 2e)^2: 4 z e of that the loss at 0 cannot see."""
-    space, pairs = Moved(np.array([[0.0], [1.0]])), ac.PairList(np.array([0]), np.array([1]))
+    space, pairs = Moved(np.array([[0.0], [1.0]])), PairList(np.array([0]), np.array([1]))
     problem = ac.pair_problem(space, np.array([True, False]), pairs, LOSSES[loss], ac.Ridge(1.0))
     witness = ac.Minorant.from_scores(problem, np.zeros(2))
     found, _ = evaluated_with(problem, np.zeros(1), witness)[0]
@@ -334,7 +334,7 @@ ALL = [(i, j) for i in np.flatnonzero(UPPER) for j in np.flatnonzero(~UPPER)]
 def test_the_count_is_that_of_each_pair(radius: float, listed: bool) -> None:
     """A pair that is listed twice counts twice."""
     chosen = [(0, 1), (0, 1), (4, 2), (8, 3), (8, 39)] if listed else ALL
-    pairs = ac.PairList(*np.array(chosen).T) if listed else ac.AllPairs()
+    pairs = PairList(*np.array(chosen).T) if listed else AllPairs()
     w, lengths = np.array([0.4, -0.3, 0.5]), np.linalg.norm(ROWS - ROWS.mean(axis=0), axis=1)
     found = certified_order(linear_problem(ROWS, UPPER, 0.1, pairs=pairs), w, radius)
     i, j = np.array(chosen).T
@@ -383,7 +383,7 @@ def drawn(seed: int, listed: bool = False) -> tuple[np.ndarray, np.ndarray, floa
     return X, positive, float(10.0 ** rng.uniform(-4, 2)), some_pairs(rng, positive, listed or None)
 
 
-def exact_weights(pairs: ac.AllPairs | ac.PairList, positive: np.ndarray) -> list[naive.Pair]:
+def exact_weights(pairs: AllPairs | PairList, positive: np.ndarray) -> list[naive.Pair]:
     """The pairs, their weights adding up to one exactly."""
     listed = naive.weighted_pairs(positive.tolist(), pairs)
     mass = sum(c for _, _, c in listed)
@@ -410,7 +410,7 @@ def proved(problem: ac.Problem, w: np.ndarray, evidence: Evidence) -> ac.ExactCe
 def test_both_bounds_are_those_of_the_definitions(seed: int, loss: str, kind: str) -> None:
     loss = "hinge" if kind == "weights" else loss  # bins are for the hinge
     X, positive, lam, pairs = drawn(seed, listed=kind == "alpha")
-    pairs = ac.AllPairs() if kind == "weights" else pairs
+    pairs = AllPairs() if kind == "weights" else pairs
     rng, (n, d) = np.random.default_rng(seed), X.shape
     w = rng.normal(size=d) * 10.0 ** rng.integers(-3, 3)
     problem, listed = linear_problem(X, positive, lam, loss, pairs), exact_weights(pairs, positive)
@@ -437,7 +437,7 @@ def test_feasible_marginals_prove_what_their_alpha_proves(seed: int) -> None:
     X, positive = rng.normal(size=(6, 2)), np.arange(6) < 2
     # Each class weighs a power of two, so that the marginals are floats.
     weight = np.concatenate([rng.permutation([1.0, 3.0]), rng.permutation([2.0, 1.0, 0.0, 5.0])])
-    problem = linear_problem(X, positive, 0.5, pairs=ac.AllPairs(weight))
+    problem = linear_problem(X, positive, 0.5, pairs=AllPairs(weight))
     listed = exact_weights(problem.pairs, positive)
     alpha = (rng.integers(0, 17, len(listed)) / 16).tolist()
     c = np.array(naive.marginals(exact(alpha), listed, 6), dtype=float)

@@ -12,8 +12,7 @@ import pytest
 
 import naive
 from aucert.exact import GroupedRows, OrderedPairs, PartitionedRows, certify, concordance, solve
-from aucert.exact.certificate import evaluation
-from aucert.exact.certificate.certificate import Certificate, evaluated_with
+from aucert.exact.certificate import certificate, evaluation, order, solution
 from aucert.exact.certificate.evaluation import (
     Evaluator,
     gather,
@@ -23,8 +22,6 @@ from aucert.exact.certificate.evaluation import (
     noting,
     sums_at,
 )
-from aucert.exact.certificate.order import certified_order, group_concordance
-from aucert.exact.certificate.solution import Status
 from aucert.exact.errors import CertificateError
 from aucert.exact.estimators.roc_svm import ROCSVM
 from aucert.exact.formulation.request import Request, partitioned_problem
@@ -87,17 +84,17 @@ def test_what_a_solver_does_with_its_evaluation_changes_no_certificate() -> None
     witness = problem.risk.minorant(Weights(w, 64, 3))
     with noting():
         true = Evaluator(problem).at(w, 64, 3)
-        honest = evaluated_with(problem, w, witness)[0]
+        honest = certificate.evaluated_with(problem, w, witness)[0]
     with noting():
         point = w.copy()
         found = Evaluator(problem).at(point, 64, 3)
         point[:], found.pull[:] = 0.0, 0.0
-        assert evaluated_with(problem, w, witness)[0] == honest
+        assert certificate.evaluated_with(problem, w, witness)[0] == honest
         held: Any = noted(problem, w, 64, 3)
         assert not (held.pull.flags.writeable or held.w.flags.writeable)
     with noting(), pytest.raises(CertificateError):
         note(problem, replace(true, conjugate=5.0))
-        Certificate.of(problem, w, witness)
+        certificate.Certificate.of(problem, w, witness)
 
 
 def test_scores_beyond_the_guess_are_counted_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -181,7 +178,7 @@ def test_many_rows_are_solved_and_judged_as_in_memory(loss: str) -> None:
     np.testing.assert_array_equal(one.positive, other.positive)
     assert abs(int(one.positive.sum()) - 0.2 * positive.sum()) <= 1
     found = solve(rows, None, LAM, loss=loss, tol=1e-6)
-    assert found.status == Status.CERTIFIED
+    assert found.status == solution.Status.CERTIFIED
     meet(found, solve(X, positive, LAM, loss=loss, tol=1e-6))
     of: Any = ((rows, None), (X, positive))
     apart, held = (certify(*rows, lam=LAM, loss=loss, w=W) for rows in of)
@@ -192,8 +189,8 @@ def test_many_rows_are_solved_and_judged_as_in_memory(loss: str) -> None:
 @each("radius", [0.0, 1e-3, 0.05])
 def test_certain_orders_are_no_more_than_those_in_memory(radius: float) -> None:
     X, positive = far_rows(900)
-    few = certified_order(over(rows_in(X, positive, 9)), W, radius)
-    every = certified_order(linear_problem(X, positive, LAM), W, radius)
+    few = order.certified_order(over(rows_in(X, positive, 9)), W, radius)
+    every = order.certified_order(linear_problem(X, positive, LAM), W, radius)
     assert few.n_pairs == every.n_pairs
     for name in ("n_sure_right", "n_sure_wrong"):
         assert 0.95 * getattr(every, name) - 5 <= getattr(few, name) <= getattr(every, name)
@@ -287,10 +284,10 @@ def test_few_rows_are_proved_as_in_memory_if_they_fit(lam: float, monkeypatch) -
     rows = rows_in(*far_rows(900), 3)
     found = solve(rows, None, lam)
     audit: Any = certify(rows, None, lam, w=found.w)
-    assert found.status == Status.CERTIFIED and audit.gap <= 2e-9
+    assert found.status == solution.Status.CERTIFIED and audit.gap <= 2e-9
     if lam == 1e-5:
         monkeypatch.setattr("aucert.exact.api.solve.STREAM_FROM_NUMBERS", 1000)
-        assert solve(rows, None, lam).status == Status.STALLED
+        assert solve(rows, None, lam).status == solution.Status.STALLED
 
 
 def some_groups(n: int = 400, groups: int = 30, seed: int = 0, grades: int = 4) -> Any:
@@ -335,7 +332,7 @@ def test_the_hinge_over_groups_pair_by_pair(seed: int, parts: int, half: int, we
     counts = np.ones(40) if weight is None else weight
     assert counted_pairs(group, grade, counts) == (true.mass, len(true.i))
     held = concordance(OrderedPairs(group, grade, weight, weight), X @ w).value
-    assert group_concordance(space, w) == pytest.approx(held, abs=1e-13)
+    assert order.group_concordance(space, w) == pytest.approx(held, abs=1e-13)
 
 
 def test_sums_over_groups_that_cannot_be_right_are_refused(monkeypatch) -> None:
@@ -353,7 +350,7 @@ def test_a_sample_of_whole_groups_starts_many_rows(loss: str, monkeypatch) -> No
     monkeypatch.setattr(GroupedRows, "all_rows", lambda _: pytest.fail("all rows were fetched"))
     X, group, grade = some_groups(30_000, 1500)
     found = solve(groups_in(X, group, grade, 20), None, LAM, loss=loss, tol=1e-6)
-    assert (found.status, found.method) == (Status.CERTIFIED, "descent")
+    assert (found.status, found.method) == (solution.Status.CERTIFIED, "descent")
     meet(found, solve(X, grade, LAM, qid=group, loss=loss, tol=1e-6))
 
 

@@ -19,16 +19,14 @@ import scipy.sparse as sp
 
 import aucert.exact as ac
 import naive
+from aucert.exact.certificate import certificate, evaluation
 from aucert.exact.certificate import certificate as module
-from aucert.exact.certificate.certificate import evaluated_with
-from aucert.exact.certificate.evaluation import Evaluator
 from aucert.exact.losses.registry import HINGE, LOSSES
 from aucert.exact.pairs.all_pairs import deficiency
 from aucert.exact.problem.risk import Alpha, Marginals, Mix, Scores, mixed, of_scores
 from aucert.exact.spaces.gram import chain_of
 from aucert.exact.square_loss.support import cholesky_slip
-from aucert.exact.sums.binned import Extent, hinge_of_scores
-from aucert.exact.sums.swept import PairSums, SortedRows, hinge_roundings, squared_roundings
+from aucert.exact.sums import binned, swept
 from aucert.exact.tools.rounding import (
     LONG_UNIT,
     UNIT,
@@ -73,7 +71,7 @@ def exact_sums(scores: Any, positive: Any, pairs: Any, loss: str, width: float) 
         return naive.NaiveSums(true.value, c, sum(duals))
     if loss != "hinge" or width == 0 or pairs.weight is not None:
         return true
-    order = SortedRows.of(scores, positive, width)
+    order = swept.SortedRows.of(scores, positive, width)
     if order is None or order.sums(scores, width) is None:
         return true
     grid = [Fraction((x * 2**order.k).__floor__(), 2**order.k) for x in exact(scores)]
@@ -102,7 +100,7 @@ def test_sums_primal_dual_and_gap(seed: int, loss: str, listed: bool) -> None:
     assert off(sums.conjugate, true.conjugate) <= sums.conjugate_rounding
 
     witness: Any = ac.Minorant.from_scores(problem, scores, width)
-    (upper, lower), _ = evaluated_with(problem, w, witness)
+    (upper, lower), _ = certificate.evaluated_with(problem, w, witness)
     weighted = naive.weighted_pairs(positive.tolist(), pairs)
     alpha = naive.alphas(exact(scores), weighted, loss, Fraction(width))
     if isinstance(pairs, ac.PairList):
@@ -128,7 +126,7 @@ def test_dual_where_the_pull_cancels(seed: int) -> None:
     X[k] += (1 - c @ X[:, 0]) / c[k]
     problem = ac.linear_problem(X, positive, 1.0)
     witness = ac.Minorant.from_scores(problem, scores, 0.7, scale=1.0)
-    _, lower = evaluated_with(problem, np.zeros(1), witness)[0]
+    _, lower = certificate.evaluated_with(problem, np.zeros(1), witness)[0]
     dual = true.conjugate - naive.norm2(naive.pulled(exact(X), true.c)) / 2
     assert off(lower.value, dual) <= lower.error < 1e-3
 
@@ -209,13 +207,13 @@ def test_a_large_alpha_rounds_by_its_square(loss: str) -> None:
 @each("n", [10, 1000, 10**6])
 def test_sorted_sums_are_charged_with_their_chains(n: int) -> None:
     """Sums over one class are added up over the other one: 2 n terms, in the long format."""
-    plain, _ = squared_roundings(n, 1.0)
-    value, marginals = squared_roundings(n, 1.0, moments=True)
+    plain, _ = swept.squared_roundings(n, 1.0)
+    value, marginals = swept.squared_roundings(n, 1.0, moments=True)
     assert value - plain >= 12 * 4 * gamma(short_chain(n), UNIT) * (1 - 1e-9)
     assert marginals >= 32 * gamma(short_chain(n), UNIT)
     long = gamma(2 * n, LONG_UNIT)
-    bounds = [(8, hinge_roundings(n, 1.0, 0.0, UNIT))]
-    bounds += [(48, squared_roundings(n, 1.0, UNIT, moments=one)) for one in (False, True)]
+    bounds = [(8, swept.hinge_roundings(n, 1.0, 0.0, UNIT))]
+    bounds += [(48, swept.squared_roundings(n, 1.0, UNIT, moments=one)) for one in (False, True)]
     for parts, (value, marginals) in bounds:
         assert value >= parts * long and marginals >= 4 * long
 
@@ -236,7 +234,7 @@ def test_shrinking_a_dual_point_rounds_by_both_parts_of_its_value(loss, total, c
     For the hinge T = C, and s T alone rounds; for large alpha T - C is much larger than T.
     """
     worst, T, C = 0.0, Fraction(total), Fraction(conjugate)
-    sums = PairSums(0.0, np.array([total, -total]), conjugate, total, 0.0, 0.0, 0.0)
+    sums = swept.PairSums(0.0, np.array([total, -total]), conjugate, total, 0.0, 0.0, 0.0)
     for scale in np.random.default_rng(0).uniform(size=200).tolist():
         found, s = of_scores(LOSSES[loss], Scores(np.zeros(2), 0.0, scale), sums), Fraction(scale)
         error = off(found.value, s * T - s * s * (T - C))
@@ -284,10 +282,10 @@ def test_sums_from_bins_are_charged_with_their_quotients_and_with_clipped_rows(f
     more units than they use. So the formula is held to the analysis, for rows near and far.
     """
     scores, positive = RNG.normal(size=400) * min(far, 1.0), np.arange(400) % 3 == 0
-    extent = Extent()
+    extent = binned.Extent()
     scores[:2] = far, -far
     extent.add(scores, positive)
-    closed, _ = hinge_of_scores(extent.ends, scores, positive, None, 1 << 10, 0)
+    closed, _ = binned.hinge_of_scores(extent.ends, scores, positive, None, 1 << 10, 0)
     found = ac.AllPairs(form="binned", bins=1 << 10).on(positive).sums(scores, HINGE)
     rest, size = found.value_rounding - closed.value_rounding, float(np.abs(extent.ends).max())
     assert 2 * UNIT * size <= rest <= 8 * UNIT * size
@@ -302,7 +300,7 @@ def test_what_marginals_have_lost_is_in_the_error_of_their_pull() -> None:
     weight = np.concatenate([[1.0, 1.0], np.full(n, LOST[UNIT])])
     positive, space = np.arange(n + 2) == 0, ac.Rows(X)
     problem = ac.pair_problem(space, positive, ac.AllPairs(weight), HINGE, ac.Ridge(1.0))
-    found = Evaluator(problem).at(np.zeros(1), 16)
+    found = evaluation.Evaluator(problem).at(np.zeros(1), 16)
     error = off(found.pull[0], -1 / (1 + n * Fraction(weight[2])))  # all pairs are active
     c = ac.AllPairs(weight, form="binned", bins=16).on(positive).sums(np.zeros(n + 2), HINGE).c
     assert space.pull_error(c) < error <= found.pull_error
@@ -313,7 +311,7 @@ def test_the_sum_of_a_pull_is_in_its_error(n: int) -> None:
     """An example cannot show it: the other term is wider than it need be, for exact counts."""
     X, positive = np.random.default_rng(n).normal(size=(n, 3)), np.arange(n) % 2 == 0
     problem, block = ac.linear_problem(X, positive, 1.0), max(64, int(np.sqrt(n)))
-    found, c = Evaluator(problem).at(np.zeros(3), 1 << 10), problem.sums(np.zeros(n)).c
+    found, c = evaluation.Evaluator(problem).at(np.zeros(3), 1 << 10), problem.sums(np.zeros(n)).c
     space: Any = problem.space
     heavy = float(np.abs(c) @ space.norms)
     parts = space.pull_error(c), gamma(4) * heavy
@@ -336,11 +334,11 @@ def test_what_a_cholesky_factorisation_proves_is_charged_by_its_side_and_trace(s
     assert cholesky_slip(rest, tried) <= 3 * (theorem + UNIT * 3 * side + UNIT * 1e-3)
 
 
-def planted(n: int = 5, **errors: float) -> PairSums:
+def planted(n: int = 5, **errors: float) -> swept.PairSums:
     """Sums of awkward numbers and no errors but those that are named."""
     none = {"value_rounding": 0.0, "rounding": 0.0, "conjugate_rounding": 0.0}
     value, conjugate, total = RNG.uniform(0.1, 1, 3).tolist()
-    return PairSums(value, RNG.normal(size=n), conjugate, total, **(none | errors))
+    return swept.PairSums(value, RNG.normal(size=n), conjugate, total, **(none | errors))
 
 
 def test_errors_of_sums_reach_their_minorant() -> None:

@@ -17,9 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
 from aucert.exact import ROCSVM, ROCSVMCV, SAUCSVM, InputError, load_model, recertify, save_model
-from aucert.exact.estimators import saving
-from aucert.exact.estimators.saving import Decoder
-from aucert.exact.estimators.thresholds import threshold_midpoint
+from aucert.exact.estimators import saving, thresholds
 from loops import each, first_fast, refuses
 
 RNG = np.random.default_rng(0)
@@ -159,7 +157,7 @@ def test_other_files_are_no_model_files(saved: Path, tmp_path: Path) -> None:
     np.savez_compressed(saved, **entries(saved))  # type: ignore[arg-type]
     refused(saved, "damaged")  # before it is unpacked
     for name in ("O", "V8", "U3", "f8,f8", "datetime64[s]", "f8\n"):
-        refuses("type of numbers", Decoder([]).decode, {"dtype": name}, error=ValueError)
+        refuses("type of numbers", saving.Decoder([]).decode, {"dtype": name}, error=ValueError)
 
 
 UNFIT: list[dict[str, Any]] = [
@@ -203,7 +201,7 @@ def test_a_file_lacks_no_field_that_scores_rows(saved: Path, name: str, value: A
 
 def test_what_a_file_cannot_hold_is_said(tmp_path: Path) -> None:
     path = tmp_path / "model.npz"
-    model = ROCSVM(threshold=threshold_midpoint).fit(X, Y)
+    model = ROCSVM(threshold=thresholds.threshold_midpoint).fit(X, Y)
     refuses(r"the model\.threshold is a function.*the fit stays", save_model, model, path)
     cut = model.intercept_[0]
     save_model(model.set_params(threshold="midpoint"), path)

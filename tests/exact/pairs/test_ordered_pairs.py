@@ -19,10 +19,8 @@ import aucert.exact.pairs.nearest_pairs as module
 from aucert.exact import AllPairs, PairList
 from aucert.exact.certificate.solution import Recorder
 from aucert.exact.losses.registry import ALL_LOSSES, LOSSES, Loss, steepness
-from aucert.exact.pairs import ordered_pairs
-from aucert.exact.pairs.all_pairs import largest_flow
+from aucert.exact.pairs import all_pairs, kinds, ordered_pairs
 from aucert.exact.pairs.auc import auc
-from aucert.exact.pairs.kinds import censoring_weights
 from aucert.exact.pairs.nearest_pairs import nearest_pairs
 from aucert.exact.pairs.ordered_pairs import WEIGHT_UNITS, OrderedPairs
 from aucert.exact.problem.risk import Alpha
@@ -112,10 +110,10 @@ def test_pairs_are_drawn_by_their_weight(kind: str) -> None:
 def test_uno_weights_by_hand() -> None:
     """At time 2 one of three rows at risk is censored, after the event of that time."""
     time, event = np.array([1.0, 2, 2, 3, 4]), np.array([1, 1, 0, 1, 0], dtype=bool)
-    weight = censoring_weights(time, event)
+    weight = kinds.censoring_weights(time, event)
     assert weight == pytest.approx([1, 1 / (2 / 3) ** 2, 0, 1 / (2 / 3) ** 2, 0])
-    assert censoring_weights(time, event, tau=3)[3] == 0
-    refuses("tau", censoring_weights, time, event, train=([1.0, 2.0], [1, 0]))
+    assert kinds.censoring_weights(time, event, tau=3)[3] == 0
+    refuses("tau", kinds.censoring_weights, time, event, train=([1.0, 2.0], [1, 0]))
 
 
 def test_masses_beyond_63_bits() -> None:
@@ -266,13 +264,13 @@ def test_largest_flow_is_that_of_the_linear_programme(seed: int) -> None:
     u, v, a, b = random_flow(seed)
     i, j = (k.ravel() for k in np.indices((u.size, v.size)))
     wanted = by_linear_program(i, j, a[i] * b[j], u, v)
-    assert largest_flow(u, v, a, b) == pytest.approx(wanted, abs=1e-9)
+    assert all_pairs.largest_flow(u, v, a, b) == pytest.approx(wanted, abs=1e-9)
 
 
 def test_tiny_weights_beside_large_ones_keep_the_flow_accurate() -> None:
     """What is left of the caps is added up: subtracted from the whole it would be lost."""
     a, b = np.ones(10), np.concatenate([[1.0], np.full(1000, 7e-20)])
-    flow = largest_flow(1.0 * (np.arange(10) == 0), np.where(b < 1, 0.15 * b, 0.0), a, b)
+    flow = all_pairs.largest_flow(1.0 * (np.arange(10) == 0), np.where(b < 1, 0.15 * b, 0.0), a, b)
     assert flow == pytest.approx(1000 * 0.15 * 7e-20, rel=1e-12)
 
 
@@ -504,7 +502,7 @@ def test_uno_is_that_of_a_double_loop(seed: int) -> None:
     tau = float(time.max())
     if not (event & (time < tau)).any():
         return
-    weight = censoring_weights(time, event, tau)
+    weight = kinds.censoring_weights(time, event, tau)
     found = ac.uno_concordance(time, event, scores, tau)
     wanted = one_by_one(time, event, scores, 1e-8, weight)
     assert found.value == pytest.approx(wanted[0], rel=1e-14) and counts(found) == wanted[1:]
@@ -517,7 +515,7 @@ def test_influence_is_the_derivative_by_row_weights(kind: str, seed: int) -> Non
     tau, weight = float(time.max()), np.ones(time.size)
     found = ac.concordance_index(time, event, scores, 0.0)
     if kind == "uno":
-        weight = censoring_weights(time, event, tau)
+        weight = kinds.censoring_weights(time, event, tau)
         found = ac.uno_concordance(time, event, scores, tau, tied_tol=0.0)
     true = naive_survival(time, event & (weight > 0), weight, event)
     i, j, c = np.array(true.i), np.array(true.j), np.array(true.weight, dtype=float)

@@ -14,14 +14,8 @@ import aucert.exact as ac
 from aucert.approx import draw_pairs
 from aucert.exact import AllPairs, Ridge
 from aucert.exact.losses.registry import HINGE
+from aucert.exact.problem import scalings, tail
 from aucert.exact.problem.penalties import ElasticNet, Sign
-from aucert.exact.problem.scalings import (
-    SCALINGS,
-    convention_loss,
-    convention_name,
-    objective_scale,
-)
-from aucert.exact.problem.tail import group_weights
 from aucert.exact.tools.rounding import Bound
 from decimal_losses import mean_of
 from loops import each, refuses
@@ -209,10 +203,10 @@ def test_rates_are_the_decimal_numbers_that_are_meant() -> None:
 def test_group_weights_are_exactly_feasible_and_tend_to_the_worst() -> None:
     for width in (0.0, 1e-300, 1e-3, 1.0, 1e9):
         for values in (RNG.uniform(size=5), np.zeros(3), np.array([1.0]), np.array([1e200, 0.0])):
-            q = group_weights(values, width)
+            q = tail.group_weights(values, width)
             assert sum(map(Fraction, q.tolist())) == 1 and q.min() >= 0
             assert q[np.argmax(values)] == q.max()
-    assert group_weights(np.array([0.2, 0.9, 0.1]), 1e-3).tolist() == [0, 1, 0]
+    assert tail.group_weights(np.array([0.2, 0.9, 0.1]), 1e-3).tolist() == [0, 1, 0]
 
 
 @each("loss", [HINGE, ac.SQUARED_HINGE, ac.SQUARE], ids=lambda loss: loss.name)
@@ -250,7 +244,7 @@ def own_objective(convention: str, loss: str, C: float, X: Any, y: Any, w: Any) 
     }.get(convention, half + C * total)
 
 
-CASES = [(name, loss) for name, scaling in SCALINGS.items() for loss in scaling.losses]
+CASES = [(name, loss) for name, scaling in scalings.SCALINGS.items() for loss in scaling.losses]
 
 
 @each(("convention", "loss"), CASES)
@@ -260,7 +254,7 @@ def test_the_authors_objective_is_ours_times_the_scale_everywhere(convention, lo
     n_pairs, share, C = int(y.sum() * (~y).sum()), float(y.mean()), 0.03
     lam = ac.lam_from_C(C, n_pairs, convention, share)
     problem = ac.linear_problem(X, y, lam, loss)
-    scale = objective_scale(C, n_pairs, convention, share)
+    scale = scalings.objective_scale(C, n_pairs, convention, share)
     for w in np.random.default_rng(0).normal(size=(5, 2)):
         own = own_objective(convention, loss, C, X, y, w)
         assert own == pytest.approx(scale * problem.objective(w), rel=1e-12)
@@ -269,13 +263,13 @@ def test_the_authors_objective_is_ours_times_the_scale_everywhere(convention, lo
 def test_a_convention_has_forgiving_names_a_loss_of_its_own_and_an_inverse():
     names = {"SVMrank": "svm-rank", "sklearn": "scikit-learn", "PyTorch": "torch"}
     names |= {"Liblinear_RankSVM": "liblinear-ranksvm"}
-    assert [convention_name(name) for name in names] == [*names.values()]
-    assert convention_loss("dlib") == "hinge"
+    assert [scalings.convention_name(name) for name in names] == [*names.values()]
+    assert scalings.convention_loss("dlib") == "hinge"
     for of in (("liblinear-ranksvm",), ("roclab", "squared_hinge")):
-        assert convention_loss(*of) == "squared_hinge"
+        assert scalings.convention_loss(*of) == "squared_hinge"
     said = "liblinear-ranksvm has the loss squared_hinge, not hinge"
-    refuses(said, convention_loss, "liblinear-ranksvm", "hinge")
-    for convention in SCALINGS:
+    refuses(said, scalings.convention_loss, "liblinear-ranksvm", "hinge")
+    for convention in scalings.SCALINGS:
         lam = ac.lam_from_C(0.37, 120, convention, 0.2)
         assert ac.C_from_lam(lam, 120, convention, 0.2) == pytest.approx(0.37, rel=1e-14)
 

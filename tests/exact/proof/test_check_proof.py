@@ -13,8 +13,7 @@ import numpy as np
 import pytest
 
 from aucert.exact import AllPairs, solve, write_proof
-from aucert.exact.proof import check_proof
-from aucert.exact.proof.write import integer_marginals
+from aucert.exact.proof import check_proof, write
 from cutting import Changing
 from loops import each, refuses
 from naive import exact, primal_value, products, pulled, weighted_pairs
@@ -245,7 +244,7 @@ def test_objective_and_optimum_are_between_the_bounds(name: str, real: type) -> 
     rows, pairs = exact(X), weighted_pairs(positive.tolist(), AllPairs(r))
     best = primal_value(rows, pairs, "hinge", Fraction(lam), exact(solution.w))
     gap, w = Fraction(solution.certificate.gap), solution.w
-    u, v, cap = integer_marginals(solution.witness.c, positive, r)
+    u, v, cap = write.integer_marginals(solution.witness.c, positive, r)
     first = scalars(kind="marginals", lam=lam, w=w, offset=X.mean(axis=0), scale=1.0)
     first |= scalars(u=u, v=v, cap=cap)
     others = by_weights(X, w, lam, 1024, 0), by_weights(X, w, lam, 64, 9, 0.7)

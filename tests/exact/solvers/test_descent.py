@@ -1,46 +1,45 @@
-"""Every route ends at one optimum; parts of solvers: curvature, starts, bins, windows, margins."""
+"""Every route ends at one optimum: parts of solvers, limits, interrupts, starts, and refusals."""
 
 from __future__ import annotations
 
 import itertools
+import signal
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from functools import partial
+from types import SimpleNamespace
+from typing import Any, cast
+from unittest.mock import Mock
 
 import cvxpy as cp
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from cvxpy.reductions.solvers import defines
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
 import aucert.exact as ac
-from aucert.exact.certificate.solution import Recorder, Solver
+from aucert.exact import solve
+from aucert.exact.api import path as path_module
+from aucert.exact.api import solve as solve_module
+from aucert.exact.certificate.solution import Recorder, Solver, Status
+from aucert.exact.errors import OverflowingError
 from aucert.exact.formulation.formulation import formulate
 from aucert.exact.formulation.request import Request
-from aucert.exact.losses.registry import ALL_LOSSES, get_loss
-from aucert.exact.problem.risk import Alpha, Marginals
-from aucert.exact.solvers import descent
-from aucert.exact.solvers import finish as windows
-from aucert.exact.solvers.choose import choose_solver
+from aucert.exact.losses.registry import ALL_LOSSES, SQUARE, get_loss
+from aucert.exact.problem.problem import Problem
+from aucert.exact.problem.risk import Alpha, Marginals, Mean, Weights
+from aucert.exact.solvers import choose, closed_form, descent, finish, qp
 from aucert.exact.solvers.cutting_plane import CuttingPlane
 from aucert.exact.solvers.descent import Descent, Memory, Points, tail_in_bins
-from aucert.exact.solvers.finish import (
-    RIDGES,
-    ActivePairs,
-    OpenPairs,
-    hard_marginals,
-    offer_hard_margin,
-    open_window,
-    solve_window,
-)
-from aucert.exact.solvers.proximal import Proximal
-from aucert.exact.solvers.qp import BACKENDS, LIMITS, QP
+from aucert.exact.solvers.finish import ActivePairs
+from aucert.exact.solvers.proximal import Proximal, evaluated
 from convex_programs import reference, worst_reference
-from loops import each, seeds
+from loops import each, refuses, seeds
 from naive import weighted_pairs
 from own_parts import GradientDescent, RoundedHinge
 from problems import CLASSES, ORDERED, awkward
@@ -108,7 +107,7 @@ def wide(seed: int, n: int = 60, d: int = 90, lam: float = 1e-4) -> ac.Problem:
 
 def offered(problem: ac.Problem) -> Recorder:
     recorder = Recorder()
-    offer_hard_margin(problem, recorder)
+    finish.offer_hard_margin(problem, recorder)
     return recorder
 
 
@@ -137,7 +136,7 @@ def test_more_rows_than_coordinates_have_a_hard_margin() -> None:
         X = rng.normal(size=(120, 80))
         y = X @ rng.normal(size=80) > 0.3
         X -= X.mean(axis=0)
-        found: Any = hard_marginals(X @ X.T, y, RIDGES)
+        found: Any = finish.hard_marginals(X @ X.T, y, finish.RIDGES)
         assert (found >= 0).all()
         margins = X @ (X.T @ np.where(y, found, -found))
         assert margins[y].min() - margins[~y].max() == pytest.approx(1.0, abs=1e-6)
@@ -171,7 +170,7 @@ def test_weighted_rows_are_certified_though_a_narrow_ramp_rounds(monkeypatch) ->
     assert Descent().solve(problem).status == ac.Status.STALLED
 
 
-def partial(seed: int, loss: str, lam: float, fpr: float, tpr: float, n: int = 24) -> Any:
+def of_tail(seed: int, loss: str, lam: float, fpr: float, tpr: float, n: int = 24) -> Any:
     positive = np.arange(n) % 3 == 0
     X = np.random.default_rng(seed).normal(size=(n, 3)) + 1.5 * positive[:, None]
     risk = ac.tail_risk(ac.AllPairs().on(positive), get_loss(loss), fpr, tpr)
@@ -179,11 +178,11 @@ def partial(seed: int, loss: str, lam: float, fpr: float, tpr: float, n: int = 2
 
 
 def test_other_methods_penalties_and_evidence_are_refused_or_suited() -> None:
-    problem = partial(0, "hinge", 0.1, 0.3, 0.0)
+    problem = of_tail(0, "hinge", 0.1, 0.3, 0.0)
     lasso = replace(problem, penalty=ac.ElasticNet(0.1, 0.1))
     pairs = ac.PairList(np.array([0]), np.array([1])).on(problem.risk.mean.pairs.positive)
     for refuse in (
-        *(lambda name=name: choose_solver(problem, name, 1e-6, None).solve(problem)
+        *(lambda name=name: choose.choose_solver(problem, name, 1e-6, None).solve(problem)
           for name in ("qp", "lifted", "closed-form")),
         lambda: Descent().solve(lasso),
         lambda: problem.risk.minorant(Alpha(np.ones(3))),
@@ -193,16 +192,16 @@ def test_other_methods_penalties_and_evidence_are_refused_or_suited() -> None:
     ):  # fmt: skip
         with pytest.raises(ac.InputError):
             refuse()
-    found = choose_solver(problem, "auto", 1e-8, None).solve(problem)
+    found = choose.choose_solver(problem, "auto", 1e-8, None).solve(problem)
     assert found.status is ac.Status.CERTIFIED and found.method == "descent"
-    sparse = replace(partial(0, "logistic", 0.1, 0.3, 0.0), penalty=ac.ElasticNet(0.1, 0.05))
-    other = choose_solver(sparse, "auto", 1e-3, None).solve(sparse)
+    sparse = replace(of_tail(0, "logistic", 0.1, 0.3, 0.0), penalty=ac.ElasticNet(0.1, 0.05))
+    other = choose.choose_solver(sparse, "auto", 1e-3, None).solve(sparse)
     assert other.method == "proximal" and other.certificate.gap <= 2e-3
 
 
 @each("tpr", [0.0, 0.5])
 def test_steps_in_bins_reach_the_same_optimum(tpr: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    problem = partial(3, "hinge", 1e-2, 0.2, tpr, n=3000)
+    problem = of_tail(3, "hinge", 1e-2, 0.2, tpr, n=3000)
     plain = Descent(1e-4).solve(problem)
     monkeypatch.setattr(descent, "TAIL_SORTED", 1600)
     binned: Any = tail_in_bins(problem, 0.1)
@@ -216,7 +215,7 @@ def test_steps_in_bins_reach_the_same_optimum(tpr: float, monkeypatch: pytest.Mo
 
 
 # Loss, rates, rows and features of problems at which smoothing stalls.
-HARD = [
+UNEQUAL = [
     *(("squared_hinge", 0.1, 0.0, 14, 6), ("squared_hinge", 0.5, 0.6, 59, 7)),
     *(("logistic", 0.1, 0.0, 48, 3), ("squared_hinge", 0.1, 0.3, 74, 7)),
     ("exponential", 0.4, 0.0, 40, 4),
@@ -225,7 +224,7 @@ HARD = [
 
 @pytest.mark.slow
 def test_small_problems_with_features_of_very_unequal_size_are_solved() -> None:
-    for case, (loss, fpr, tpr, n, p) in enumerate(HARD):
+    for case, (loss, fpr, tpr, n, p) in enumerate(UNEQUAL):
         rng = np.random.default_rng([9, case])
         positive = np.arange(n) % 2 == 0
         X = (rng.normal(size=(n, p)) + positive[:, None]) * 10.0 ** rng.uniform(-3, 3, size=p)
@@ -233,7 +232,9 @@ def test_small_problems_with_features_of_very_unequal_size_are_solved() -> None:
         problem = ac.Problem(ac.Rows(X), risk, ac.Ridge(1e-4))
         found = Descent(1e-7).solve(problem)
         assert found.status is ac.Status.CERTIFIED and found.n_iter < 200, case
-        by_planes = choose_solver(problem, "cutting-plane", 1e-3, None).solve(problem).certificate
+        by_planes = (
+            choose.choose_solver(problem, "cutting-plane", 1e-3, None).solve(problem).certificate
+        )
         assert by_planes.dual <= found.certificate.primal
         assert found.certificate.dual <= by_planes.primal
 
@@ -246,7 +247,7 @@ def test_every_way_solves_the_system(way: str, t: int, dim: int, few: int, spars
     rows = rng.normal(size=(t, dim))
     i, j = rng.integers(0, t // 3, 120), rng.integers(t // 3, t, 120)
     c, lam, sigma = rng.uniform(0.5, 2, 120) / 120, 1e-2, 0.3
-    system = OpenPairs(sp.csr_matrix(rows) if sparse else rows, i, j, c, lam, np.zeros(dim))
+    system = finish.OpenPairs(sp.csr_matrix(rows) if sparse else rows, i, j, c, lam, np.zeros(dim))
     active, r = rng.permutation(120)[:few], rng.normal(size=dim)
     D, weight = (rows[i] - rows[j])[active], c[active] / sigma
     expected = np.linalg.solve(lam * np.eye(dim) + D.T @ (weight[:, None] * D), r)
@@ -260,17 +261,19 @@ def test_every_way_solves_the_system(way: str, t: int, dim: int, few: int, spars
 
 
 def test_expensive_systems_need_no_matrix_and_overflowing_ones_make_no_step(monkeypatch) -> None:
-    monkeypatch.setattr(windows, "EXPENSIVE", 0.0)
+    monkeypatch.setattr(finish, "EXPENSIVE", 0.0)
     for way in ("_by_pairs", "_by_coordinates"):
-        monkeypatch.setattr(OpenPairs, way, lambda *given: pytest.fail("a matrix was formed"))
+        monkeypatch.setattr(
+            finish.OpenPairs, way, lambda *given: pytest.fail("a matrix was formed")
+        )
     problem = awkward("wide", 1e-2, n=60)
-    window: Any = open_window(problem, np.zeros(problem.n), problem.n_pairs, np.inf, None)
-    pairs = OpenPairs.of(problem, window)
-    point = solve_window(pairs, np.zeros(90), np.full(pairs.c.size, 0.5), 2.0, 1e-4)
+    window: Any = finish.open_window(problem, np.zeros(problem.n), problem.n_pairs, np.inf, None)
+    pairs = finish.OpenPairs.of(problem, window)
+    point = finish.solve_window(pairs, np.zeros(90), np.full(pairs.c.size, 0.5), 2.0, 1e-4)
     assert point.gap <= 1e-4
     rows = np.array([[1e99, 0.0], [0.0, 1e99], [1e99, 1e99]])
     i, j, c = np.array([0, 1]), np.array([2, 2]), np.array([0.5, 0.5])
-    system, r = OpenPairs(rows, i, j, c, 1e-3, np.zeros(2)), np.array([1e99, -3e98])
+    system, r = finish.OpenPairs(rows, i, j, c, 1e-3, np.zeros(2)), np.array([1e99, -3e98])
     step, enough = system._by_products(np.array([0, 1]), c / 1e-9, r, 1e-6, 1000)
     assert np.isfinite(step).all() and not enough
 
@@ -321,7 +324,7 @@ def test_more_ties_than_the_first_window_holds_are_no_obstacle() -> None:
     X, labels = (part[::3] for part in load_breast_cancer(return_X_y=True))
     train = next(StratifiedKFold(3).split(X, labels))[0]
     asked: Any = {"kernel": "rbf", "gamma": 0.1, "structure": 1.0, "tol": 1e-9}
-    kept = ac.solve(StandardScaler().fit_transform(X[train]), 1 - labels[train], 1e-2, **asked)
+    kept = solve(StandardScaler().fit_transform(X[train]), 1 - labels[train], 1e-2, **asked)
     assert kept.certificate.reaches(1e-9)
 
 
@@ -329,7 +332,7 @@ def test_widths_of_blocks_end_at_rounding() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(20_000, 20))
     y = X[:, 0] + rng.normal(size=20_000) > 1
-    found = ac.solve(ac.StreamedRows(X), y, 0.1, tol=1e-14)
+    found = solve(ac.StreamedRows(X), y, 0.1, tol=1e-14)
     assert found.status == ac.Status.STALLED and found.certificate.reaches(1e-11)
 
 
@@ -369,7 +372,7 @@ def test_partial_auc_is_the_worst_of_all_subsets_of_rows(seed: int, way: str) ->
     asked: Any = {"loss": loss, "fpr_max": float(fpr), "tpr_min": float(tpr), "tol": 1e-5}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # weights zero may be optimal
-        found = ac.solve(X, y, lam, max_time=5.0, **asked).certificate
+        found = solve(X, y, lam, max_time=5.0, **asked).certificate
     room = 1e-7 * (1 + best)
     assert found.dual <= best + room and best - room <= found.primal <= best * (1 + 1e-4) + room
 
@@ -394,7 +397,7 @@ def meet(found: dict[str, ac.Solution]) -> None:
 
 def answers(kind: str, lam: float, loss: str) -> Iterator[tuple[str, ac.Solution]]:
     problem = awkward(kind, lam, loss)
-    yield "auto", choose_solver(problem, "auto", 1e-8, None).solve(problem)
+    yield "auto", choose.choose_solver(problem, "auto", 1e-8, None).solve(problem)
     if kind in ORDERED:
         yield "descent", Descent(1e-6).solve(problem)
         yield "proximal", Proximal(1e-4).solve(problem)
@@ -433,29 +436,301 @@ def test_newton_steps_end_where_lam_is_tiny_and_classes_are_apart(seed: int) -> 
     rng = np.random.default_rng(seed)
     X, y = rng.normal(size=(40, 90)) * (rng.random((40, 90)) < 0.1), rng.random(40) < 0.4
     for lam in (1e-4, 1e-5):  # below it rounding is more than 1e-9 of F
-        assert ac.solve(X, y, lam, loss="squared_hinge").status is ac.Status.CERTIFIED
+        assert solve(X, y, lam, loss="squared_hinge").status is ac.Status.CERTIFIED
 
 
 # Relative gaps that each solver reaches unaided: they differ, and that is the point.
 REACHED = {"CLARABEL": 1e-7, "ECOS": 1e-4, "OSQP": 1e-2}
-RNG, Y = np.random.default_rng(0), np.arange(24) % 3 == 0
-X = RNG.normal(size=(24, 3)) + 0.7 * Y[:, None]
-UP, LOW = RNG.choice(np.flatnonzero(Y), 40), RNG.choice(np.flatnonzero(~Y), 40)
+DRAWN, FEW_Y = np.random.default_rng(0), np.arange(24) % 3 == 0
+FEW_X = DRAWN.normal(size=(24, 3)) + 0.7 * FEW_Y[:, None]
+UP, LOW = DRAWN.choice(np.flatnonzero(FEW_Y), 40), DRAWN.choice(np.flatnonzero(~FEW_Y), 40)
 PAIRS: dict[str, Any] = {
     "all": ac.AllPairs(),
-    "weights": ac.AllPairs(RNG.integers(0, 3, 24).astype(float)),
-    "listed": ac.PairList(UP, LOW, RNG.integers(1, 4, 40).astype(float)),
+    "weights": ac.AllPairs(DRAWN.integers(0, 3, 24).astype(float)),
+    "listed": ac.PairList(UP, LOW, DRAWN.integers(1, 4, 40).astype(float)),
 }
 
 
 @each("kind", PAIRS)
-@each("backend", BACKENDS)
-@each("form", LIMITS)
+@each("backend", qp.BACKENDS)
+@each("form", qp.LIMITS)
 def test_every_form_and_backend_has_the_optimum(form: str, backend: str, kind: str) -> None:
     if backend not in cp.installed_solvers():
         pytest.skip(f"{backend} is not installed")
-    problem = ac.linear_problem(X, Y, 1e-2, pairs=PAIRS[kind])
-    exact = ac.solve(X, Y, 1e-2, pairs=PAIRS[kind]).certificate
-    found = QP(form, backend).solve(problem).certificate  # type: ignore[arg-type]
+    problem = ac.linear_problem(FEW_X, FEW_Y, 1e-2, pairs=PAIRS[kind])
+    exact = solve(FEW_X, FEW_Y, 1e-2, pairs=PAIRS[kind]).certificate
+    found = qp.QP(form, backend).solve(problem).certificate  # type: ignore[arg-type]
     assert found.dual <= exact.primal and found.primal >= exact.dual
     assert found.reaches(REACHED[backend])
+
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(110, 5))
+Y = X[:, 0] + RNG.normal(size=110) > 0.5
+SOLVERS: dict[str, tuple[Any, str]] = {
+    "cutting-plane": (CuttingPlane(), "hinge"),
+    "active-pairs": (ActivePairs(), "hinge"),
+    "descent": (Descent(), "squared_hinge"),
+    "closed-form": (closed_form.SquaredLossSolver(), "square"),
+}
+
+
+def problem_of(loss: str, lam: float = 1e-4) -> Problem:
+    return ac.linear_problem(X, Y, lam, loss)
+
+
+@each("name", SOLVERS)
+def test_a_run_says_who_it_is_and_is_the_same_twice(name: str) -> None:
+    solver, loss = SOLVERS[name]
+    problem, steps = problem_of(loss), []
+    found, again = solver.solve(problem, callback=steps.append), solver.solve(problem)
+    held = found.certificate
+    assert found.status == Status.CERTIFIED and held.reaches(1e-9)
+    assert found.method == name and found.n_iter == len(found.history) > 0 and found.seconds > 0
+    assert np.array_equal(found.w, again.w) and np.array_equal(found.witness.c, again.witness.c)
+    assert held == again.certificate and found.n_iter == again.n_iter
+    assert ac.Certificate.of(problem, found.w, found.witness, solver.tol) == held
+    careful = ac.Certificate.of(problem, found.w, found.witness)
+    assert careful.rounding <= held.rounding
+    assert abs(careful.gap - held.gap) <= careful.rounding + held.rounding
+    # What a callback sees only improves.
+    assert steps == found.history
+    assert [step.n_iter for step in steps] == list(range(1, len(steps) + 1))
+    for side, turned in (("primal", True), ("dual", False), ("seconds", False)):
+        seen = [getattr(step, side) for step in steps]
+        assert seen == sorted(seen, reverse=turned)
+
+
+@each("after", [1, 2])
+@each("name", SOLVERS)
+def test_an_interruption_returns_a_valid_certificate(name: str, after: int) -> None:
+    solver, loss = SOLVERS[name]
+    full = solver.solve(problem_of(loss))
+    if full.n_iter < after:
+        pytest.skip("done before that")
+
+    stop = Mock(side_effect=[*[None] * (after - 1), KeyboardInterrupt])
+    try:
+        found = solver.solve(problem_of(loss), callback=stop)
+    except KeyboardInterrupt:  # it would end the whole test run
+        pytest.fail(f"{name} lets the interruption through: its best point is lost")
+    assert found.n_iter == after and found.status in (Status.INTERRUPTED, Status.CERTIFIED)
+    assert found.status == Status.CERTIFIED or not found.certificate.reaches(1e-9)
+    assert found.certificate.dual <= full.certificate.primal
+    assert found.certificate.primal >= full.certificate.dual
+
+
+PARTS = [(X[k::3], Y[k::3]) for k in range(3)]
+LAMS = [1.0, 0.1, 1e-2, 1e-3]
+ROUTES: dict[str, Callable[..., Any]] = {
+    "hinge": partial(solve, X, Y, 1e-4),
+    "squared hinge": partial(solve, X, Y, 1e-4, loss="squared_hinge"),
+    "logistic": partial(solve, X, Y, 1e-4, loss="logistic"),
+    "partial AUC": partial(solve, X, Y, 1e-4, fpr_max=0.5),
+    "l1": partial(solve, X, Y, 1e-4, l1=1e-2),
+    "cuts": partial(solve, X, Y, 1e-4, method="cutting-plane"),
+    "qp": partial(solve, X[:80], Y[:80], 1e-4, method="qp"),
+    "lifted": partial(solve, X[:80], Y[:80], 1e-4, method="lifted"),
+    "kernel": partial(solve, X, Y, 1e-4, kernel="rbf"),
+    "a map": partial(solve, ac.StreamedRows(X), Y, 1e-4),
+    "a folder": lambda **asked: solve(ac.PartitionedRows(PARTS), None, 1e-4, **asked),
+    "a path": partial(ac.regularization_path, X, Y, LAMS),
+    "a path of a folder": partial(ac.regularization_path, ac.PartitionedRows(PARTS), None, LAMS),
+}
+READ = [(Mean, "sums"), (ac.Tail, "sums"), (ac.PartitionedRows, "total")]
+READ += [(ac.StreamedRows, name) for name in ("total", "scores", "pulled")]
+
+
+@pytest.mark.filterwarnings("ignore:The weights zero are optimal")
+@each("name", ROUTES)
+def test_one_pass_and_a_certificate_are_what_comes_after_the_limit(name: str, monkeypatch) -> None:
+    """The clock counts sums over pairs and passes over blocks, so that it runs out in searches."""
+    spent, run = 0, ROUTES[name]
+
+    def counted(read: Any) -> Any:
+        def counting(*given: Any, **more: Any) -> Any:
+            nonlocal spent
+            spent += 1
+            return read(*given, **more)
+
+        return counting
+
+    for of, read in READ:
+        monkeypatch.setattr(of, read, counted(getattr(of, read)))
+    began: dict[Any, int] = {}  # by recorder: a solver within another has the time that is left
+    seconds = property(lambda self: float(spent - began.setdefault(self, spent)))
+    monkeypatch.setattr(Recorder, "seconds", seconds)
+    clock = SimpleNamespace(perf_counter=lambda: float(spent), monotonic=lambda: float(spent))
+    monkeypatch.setattr(path_module, "time", clock)
+    monkeypatch.setattr(solve_module, "clock", clock)
+    run()
+    for at in range(1, min(spent, 40), 4):
+        spent = 0
+        found = run(max_time=at + 0.5)
+        found = found if isinstance(found, ac.Solution) else found.points[-1].solution
+        assert found.status in (Status.TIME_LIMIT, Status.CERTIFIED)
+        # The sum that crosses the limit, at most two more, and four of a certificate, which goes
+        # through each part of a mixture.
+        assert spent <= at + 7 + len(getattr(found.witness.evidence, "parts", ()))
+
+
+def lasso() -> Problem:
+    return replace(problem_of("hinge"), penalty=ac.ElasticNet(1e-4, 1e-2))
+
+
+hinge, squared = partial(problem_of, "hinge"), partial(problem_of, "squared_hinge")
+TIME, STEPS, STALLED = Status.TIME_LIMIT, Status.ITERATION_LIMIT, Status.STALLED
+LIMITED: dict[str, tuple[Status, Any, Callable[[], Problem]]] = {
+    "descent": (TIME, Descent(max_time=1e-9), squared),
+    "a window": (TIME, ActivePairs(1e-12, max_time=1e-9), partial(awkward, "plain", 1e-5, n=4000)),
+    "teaching": (TIME, qp.QP("teaching", "OSQP", max_time=1e-3), hinge),
+    "lifted": (TIME, qp.QP("lifted", "CLARABEL", max_time=1e-3), hinge),
+    "proximal": (TIME, Proximal(1e-14, max_time=1e-9), lasso),
+    "cuts, few": (STEPS, CuttingPlane(max_iter=1), hinge),
+    "descent, few": (STEPS, Descent(max_iter=1), squared),
+    "proximal, few": (STEPS, Proximal(1e-14, max_iter=3), lasso),
+    "too small": (STALLED, ActivePairs(largest=50), partial(awkward, "levels", 1e-3)),
+    "at rounding": (STALLED, ActivePairs(tol=1e-18), partial(awkward, "plain", 1e-3, n=2000)),
+}
+
+
+@each("name", LIMITED)
+def test_a_limit_returns_the_best_point_with_a_true_interval(name: str) -> None:
+    status, solver, problem = LIMITED[name]
+    found = solver.solve(problem())
+    assert found.status == status and found.certificate.gap >= 0
+    assert found.n_iter <= {"cuts": 1, "descent": 2}.get(name.split(",")[0], found.n_iter)
+    assert found.certificate.primal <= 1.0 + 1e-12  # no worse than zero weights
+    if name == "at rounding":
+        assert found.n_iter < 15 and found.certificate.reaches(1e-12)
+    if name.startswith(("cuts", "descent")):
+        loss = "squared_hinge" if name.startswith("descent") else "hinge"
+        full = solve(X, Y, 1e-4, loss=loss).certificate
+        assert found.certificate.dual <= full.primal <= found.certificate.primal + full.gap
+
+
+@each("name", ["cutting-plane", "active-pairs", "descent"])
+def test_a_warm_start_at_the_optimum_is_kept(name: str) -> None:
+    solver, loss = SOLVERS[name]
+    cold = solver.solve(problem_of(loss))
+    warm = solver.solve(problem_of(loss), w0=cold.w)
+    assert warm.status == Status.CERTIFIED and warm.n_iter <= cold.n_iter
+    room = warm.certificate.rounding + cold.certificate.rounding  # of two values of one F
+    assert warm.certificate.primal <= cold.certificate.primal + room
+    stopped = CuttingPlane(max_iter=1).solve(hinge(), w0=1.1 * cold.w)
+    assert stopped.certificate.primal <= hinge().objective(1.1 * cold.w)
+
+
+def test_large_features_at_a_small_lam_end_without_an_error() -> None:
+    """The matrix 2 M + lam I is singular to rounding; any certified point will do."""
+    features = np.repeat(X[:40, :1], 2, axis=1) * 1e6
+    for loss in ("squared_hinge", "square"):
+        found = solve(features, Y[:40], 1e-12, loss=loss, max_time=5)
+        assert found.certificate.gap >= 0
+    apart = np.array([[-2e60], [-1e60], [1e60], [2.5e60]])  # a larger lam might be above the limit
+    found = solve(apart, [0, 0, 1, 1], 1e90, tol=1e-17)
+    assert found.status in (Status.CERTIFIED, Status.STALLED)
+    rows, y = np.random.default_rng(0).normal(size=(30, 3)) * 1e6, np.arange(30) % 3 == 0
+    ended = CuttingPlane().solve(ac.linear_problem(rows, y, 1e-2))  # no cuts without progress
+    assert ended.status in (Status.CERTIFIED, Status.STALLED) and ended.n_iter < 500
+
+
+def test_a_swallowed_interrupt_is_handed_on_without_a_signal(monkeypatch) -> None:
+    found = SimpleNamespace(info=SimpleNamespace(status="interrupted"))
+    solver = type(defines.SOLVER_MAP_QP["OSQP"])
+    monkeypatch.setattr(solver, "solve_via_data", lambda *_, **__: found)
+    monkeypatch.delattr(signal, "raise_signal")
+    heard: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: heard.append(number))
+    try:
+        solution = qp.QP("lifted", "OSQP").solve(ac.linear_problem(X[:24], Y[:24], 1e-2))
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert solution.status == Status.INTERRUPTED and heard == [signal.SIGINT]
+
+
+# Seeds at which a trial step overflows: each made the whole solution fail once.
+HARD = {"tail": [9, 30, 37], "ordered": [21, 93, 121]}
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:The weights zero are optimal")
+@each("scale", [1e-3, 1e3])
+@each("asked", ["plain", "lasso", "tail", "ordered"])
+def test_any_problem_and_any_scale_are_solved(asked: str, scale: float) -> None:
+    certified = 0
+    for seed in [*range(2), *HARD.get(asked, [])]:
+        rng = np.random.default_rng([11, seed])
+        n, p = int(rng.integers(4, 40)), int(rng.integers(1, 5))
+        y = np.arange(n) % 3 == 0
+        rows = rng.normal(size=(n, p)) + rng.uniform(0, 4) * y[:, None]
+        rows *= scale * (10.0 ** rng.uniform(-2, 2, size=p) if seed % 3 == 0 else np.ones(p))
+        if asked == "ordered":
+            rows *= np.exp(rng.uniform(0, 3) * rng.normal(size=(n, 1)))
+        more: dict[str, Any] = {
+            "plain": {},
+            "lasso": {"l1": 1e-3 * scale},
+            "tail": {"fpr_max": 0.4},
+            "ordered": {"qid": np.arange(n) % 2},
+        }[asked]
+        lam = float(10.0 ** rng.uniform(-12, 0)) * scale**2
+        found = solve(rows, y, lam=lam, loss="exponential", tol=1e-4, max_time=2, **more)
+        assert found.certificate.primal <= 1 + 1e-9
+        certified += found.status == "certified"
+    assert certified >= 2
+
+
+def test_an_overflowing_point_is_infinite_and_never_the_best_and_a_callers_is_refused() -> None:
+    pairs = ac.AllPairs().on(np.array([True, False, True]))
+    rows = ac.Rows(np.array([[0.0], [1e3], [2e3]]))  # scores of +-1 leave the range of exp
+    steep, recorder = Problem(rows, Mean(pairs, get_loss("exponential")), ac.Ridge(1.0)), Recorder()
+    seen = evaluated(steep, recorder, np.ones(1), 0.0)
+    assert (seen.primal, seen.dual) == (np.inf, -np.inf)
+    assert recorder.best_w is None and recorder.best_witness is None
+    assert evaluated(steep, recorder, np.zeros(1), 0.0).primal == recorder.best_primal == 1.0
+    refuses("overflows at a margin", steep.objective, np.ones(1))
+    squared = replace(steep, risk=Mean(steep.pairs, get_loss("squared_hinge")))
+    with pytest.raises(OverflowingError, match="its square overflows"):
+        squared.sums(np.array([0.0, 1e151, 0.0]))
+
+
+class Kinked(RoundedHinge):
+    """A loss with a kink that is not the hinge's."""
+
+    smoothness = np.inf  # type: ignore[assignment]
+
+
+def test_the_method_that_suits_is_taken_and_the_others_refuse() -> None:
+    rng = np.random.default_rng(0)
+    space, pairs = ac.Rows(rng.normal(size=(30, 3))), ac.AllPairs().on(np.arange(30) % 3 == 0)
+
+    def problem(loss: Any, penalty: Any = ac.Ridge(1.0), of: Any = space) -> Problem:  # noqa: B008
+        return Problem(of, Mean(pairs, loss), penalty)
+
+    def solved(name: str, stated: Problem) -> Any:
+        return lambda: choose.choose_solver(stated, name, 1e-6, 5).solve(stated)
+
+    lasso = ac.ElasticNet(1e-3, 1e-3)
+    for loss in (ac.HINGE, ac.SQUARED_HINGE, ac.LOGISTIC, RoundedHinge(), SQUARE):
+        names = "SquaredLossSolver" if loss is SQUARE else "Descent", "Proximal"
+        for penalty, name in zip((ac.Ridge(1e-3), lasso), names, strict=True):
+            chosen = choose.choose_solver(problem(loss, penalty), "auto", 1e-6, 5)
+            assert type(chosen).__name__ == name
+    kernel = problem(ac.HINGE, of=ac.Gram(space.dense() @ space.dense().T))
+    streamed = problem(ac.SQUARED_HINGE, of=ac.StreamedRows(space.dense()))
+    structured = formulate(X, Y, Request.of(0.1, structure=2.0)).meant
+    others = [name for name in choose.METHODS if name != "proximal"]
+    for refuse in (
+        *(solved(name, problem(of, lasso)) for name in others for of in (ac.HINGE, SQUARE)),
+        *(solved(name, awkward("survival", 1.0, n=50)) for name in ("pair-newton", "qp")),
+        lambda: ac.solve_problem(structured),
+        lambda: Descent().solve(problem(Kinked())),
+        lambda: Descent().solve(streamed, w0=np.ones(2)),
+        lambda: ActivePairs().solve(problem(SQUARE)),
+        lambda: ActivePairs().solve(kernel),
+        lambda: closed_form.SquaredLossSolver().solve(problem(ac.SQUARED_HINGE)),
+        *(lambda of=of: streamed.risk.minorant(Weights(np.ones(3), 8, *of))
+          for of in ((2,), (0, cast(int, 0.5)))),
+    ):  # fmt: skip
+        with pytest.raises(ac.InputError):
+            refuse()

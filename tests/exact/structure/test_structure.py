@@ -13,11 +13,9 @@ from hypothesis import strategies as st
 import naive
 from aucert.exact import structured
 from aucert.exact.errors import TooLargeError
-from aucert.exact.formulation.formulation import formulate
-from aucert.exact.formulation.request import Request
+from aucert.exact.formulation import formulation, request
 from aucert.exact.pairs.all_pairs import AllPairs, PairList
-from aucert.exact.spaces.gram import Gram
-from aucert.exact.spaces.kernels import Gaussian, Linear
+from aucert.exact.spaces import gram, kernels
 from aucert.exact.spaces.rows import Rows, Space
 from aucert.exact.structured import (
     ClassScatter,
@@ -102,9 +100,9 @@ def test_whitened_rows_have_the_inverse_root(seed: int, sparse: bool, structure:
 @each("form", [np.asarray, sp.csr_matrix])
 def test_a_structure_that_leaves_nothing_of_the_rows_is_named(structure, kernel, form) -> None:
     X = form(3 * np.random.default_rng(0).normal(size=(12, 3)))
-    asked = Request.of(0.1, kernel=kernel, structure=structure)
+    asked = request.Request.of(0.1, kernel=kernel, structure=structure)
     said = r"structure = 1e\+30. is too large .* lower it"
-    refuses(said, formulate, X, np.arange(12) % 2, asked)
+    refuses(said, formulation.formulate, X, np.arange(12) % 2, asked)
 
 
 def test_rows_too_large_to_be_whitened_are_refused(monkeypatch) -> None:
@@ -126,7 +124,7 @@ def exact_case(seed: int) -> tuple[Structured, list, list, np.ndarray, float]:
         X += 2.0**14  # a common offset costs digits, and the bounds have to say how many
     pairs = whole_pairs(rng, positive)
     structure = float(2.0 ** rng.integers(-10, 11))
-    grams = (Gram.of_kernel(Linear(), X, held=held) for held in (True, False))
+    grams = (gram.Gram.of_kernel(kernels.Linear(), X, held=held) for held in (True, False))
     spaces: list[Space] = [Rows(X), *grams, Rows(sp.csr_matrix(X))]
     space = Structured(spaces[seed % 4], class_scatter(positive, pairs), structure)
     rows = naive.exact(X)
@@ -184,7 +182,7 @@ def test_four_routes_agree(kernel: str, n_pos: int, structure: float) -> None:
     positive, F = np.arange(N) < n_pos, X - X.mean(axis=0)
     scatter, K = class_scatter(positive), F @ F.T
     if kernel == "rbf":
-        K = Gaussian(0.5)(X, X)
+        K = kernels.Gaussian(0.5)(X, X)
         values, vectors = np.linalg.eigh(K)
         F = vectors * np.sqrt(np.maximum(values, 0))
     truth = true_gram(F, positive, structure)

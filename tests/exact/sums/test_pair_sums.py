@@ -17,11 +17,9 @@ from aucert.exact import AllPairs
 from aucert.exact.losses.registry import LOSSES, Logistic
 from aucert.exact.pairs.all_pairs import enumerated
 from aucert.exact.spaces.blocks import added_up
-from aucert.exact.sums import convolved, tree
+from aucert.exact.sums import convolved, swept, tree
 from aucert.exact.sums.binned import Extent, Gathered, closed_hinge, hinge_ruler
 from aucert.exact.sums.convolved import EXPONENTIAL_UNITS
-from aucert.exact.sums.swept import SortedRows, counted_hinge
-from aucert.exact.sums.tree import Arrangement, hinge_counts, hinge_counts_by_counters
 from aucert.exact.tools.rounding import UNIT, Pull, gamma, short_chain
 from decimal_losses import loss_of, mean_of
 from loops import each, refuses, seeds
@@ -161,17 +159,17 @@ def test_many_rows_agree_with_a_histogram_of_pairs() -> None:
 
 def test_losses_too_small_for_the_grid_are_in_the_rounding() -> None:
     scores, positive = np.array([1.0, 2.0**-52, -3.0, -3.0]), np.arange(4) == 0
-    found: Any = counted_hinge(scores, positive, 0.1)  # the only active pair has m = 0
+    found: Any = swept.counted_hinge(scores, positive, 0.1)  # the only active pair has m = 0
     assert found.value == 0
     assert Fraction(2) ** -52 / 3 <= Fraction(found.value_rounding) <= Fraction(1e-15)
     scores = np.array([1.0, 0.0, 2.0**-45, -3.0])
-    order: Any = SortedRows.of(scores, positive, 2.0**20)
+    order: Any = swept.SortedRows.of(scores, positive, 2.0**20)
     assert order.k < 45 and not order.holds(scores) and order.sums(scores, 0.0) is None
     found = AllPairs().on(positive).sums(scores, ac.HINGE)
     assert abs(found.value - 2.0**-45 / 3) <= found.value_rounding
     for far in (1e13, 1e300):
-        assert counted_hinge(np.array([0.0, far, -far]), positive[:3], 0.1) is None
-    assert counted_hinge(np.array([0.0, 1.0, 2.0]), positive[:3], 1e-17) is None
+        assert swept.counted_hinge(np.array([0.0, far, -far]), positive[:3], 0.1) is None
+    assert swept.counted_hinge(np.array([0.0, 1.0, 2.0]), positive[:3], 1e-17) is None
 
 
 @each("power", [0, 14, 20, 40, 62])
@@ -363,12 +361,12 @@ rows = st.lists(st.tuples(*(st.integers(0, end) for end in ENDS)), min_size=1, m
 def test_counters_count_what_merges_count(drawn, top: int, k: int, half: int) -> None:
     group, key, a, b, places = (np.array(column) for column in zip(*drawn, strict=True))
     group = np.unique(group, return_inverse=True)[1]
-    at = Arrangement.of(group, key, a > 0)
+    at = tree.Arrangement.of(group, key, a > 0)
     a, b, places = a[at.order], b[at.order], (places % top).astype(np.int64)
     places -= places.min()
     soft, hard, totals = naive_counts(at, places, a, b, 1 << k, half)
-    stated = hinge_counts_by_counters(at, places, a, b, 1 << k, half)
-    true = hinge_counts(at, places, a, b, 1 << k, half)
+    stated = tree.hinge_counts_by_counters(at, places, a, b, 1 << k, half)
+    true = tree.hinge_counts(at, places, a, b, 1 << k, half)
     for found in (stated, true):
         assert (half == 0 or np.array_equal(found.soft, soft)) and np.array_equal(found.hard, hard)
         assert [found.total(which) for which in range(half == 0, 3)] == totals[half == 0 :]
@@ -376,7 +374,7 @@ def test_counters_count_what_merges_count(drawn, top: int, k: int, half: int) ->
         assert np.array_equal(stated.by_group(which), true.by_group(which))
 
 
-@each("form", [hinge_counts_by_counters, hinge_counts])
+@each("form", [tree.hinge_counts_by_counters, tree.hinge_counts])
 @each("half", [0, 1, 3])
 @each("groups", [1, 3, 40])
 def test_pairs_at_their_margin_are_ties_and_not_active(form, half: int, groups: int) -> None:
@@ -385,7 +383,7 @@ def test_pairs_at_their_margin_are_ties_and_not_active(form, half: int, groups: 
     n = 700  # above the size of the ranges that are gone through pair by pair
     group, key, places = rng.integers(0, groups, n), rng.integers(0, 200, n), rng.integers(0, 3, n)
     a, b = rng.integers(0, 4, (2, n))
-    at = Arrangement.of(np.unique(group, return_inverse=True)[1], key, a > 0)
+    at = tree.Arrangement.of(np.unique(group, return_inverse=True)[1], key, a > 0)
     stated, found = naive_counts(at, places, a, b, 1, half), form(at, places, a, b, 1, half)
     assert [found.total(1), found.total(2)] == stated[2][1:]
     assert np.array_equal(found.hard, stated[1])

@@ -20,11 +20,9 @@ from aucert.exact import ROCSVM, InputError, Rows, certify, regularization_path,
 from aucert.exact.api import solve as solving
 from aucert.exact.spaces import blocks
 from aucert.exact.sums import loops as all_loops
-from aucert.exact.sums import plain
-from aucert.exact.sums.swept import SortedRows
+from aucert.exact.sums import plain, swept
 from aucert.exact.tools import compiling, threads
 from aucert.exact.tools.compiling import Loop
-from aucert.exact.tools.threads import at_most, in_parts, one_thread, small_in_one_thread, workers
 from loops import each, refuses
 from problems import SCORED, scored
 
@@ -39,7 +37,7 @@ def arguments(name: str, kind: str, seed: int) -> tuple[Any, ...]:
         return t, b, *weights, width, 1e-15, seed % 3 == 0, *out
     if name not in ("count", "spread"):
         return of_bins(name, scores, positive, rng, seed)
-    order: Any = SortedRows.of(scores, positive, 1.0)
+    order: Any = swept.SortedRows.of(scores, positive, 1.0)
     half, (soft, hard) = order.half(0.9), np.zeros((2, scores.size), np.int64)
     if name == "count":
         half = 0 if seed % 3 == 0 else order.half((0.01, 0.9)[seed % 2])
@@ -223,7 +221,7 @@ def test_small_problems_take_one_thread(two, monkeypatch: pytest.MonkeyPatch, na
 
 def test_large_ones_and_large_kernels_take_all(two, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(threads, "SMALL", X.size)
-    work = small_in_one_thread(lambda X, kernel="linear": threads_now())
+    work = threads.small_in_one_thread(lambda X, kernel="linear": threads_now())
     assert work(X) == {1} and work(X=X) == {1}
     assert work(np.vstack([X, X])) == {2}
     assert work(X, kernel="rbf") == {2}  # its matrix has 60 times 60
@@ -241,14 +239,14 @@ def test_parts_come_back_in_order_from_any_number_of_threads(monkeypatch) -> Non
         return part * part
 
     for jobs in (1, 2, 3, 7, 50):
-        assert in_parts(work, range(20), jobs) == [k * k for k in range(20)]
-    assert in_parts(work, [], 3) == []
+        assert threads.in_parts(work, range(20), jobs) == [k * k for k in range(20)]
+    assert threads.in_parts(work, [], 3) == []
     assert len(seen) > 1
 
     no_room = Mock(side_effect=RuntimeError("can't start new thread"))
     monkeypatch.setattr(threading.Thread, "start", no_room)
     monkeypatch.setattr(threads, "_can_start", threads._can_start.__wrapped__)  # asked anew
-    assert in_parts(abs, range(5), 3) == [0, 1, 2, 3, 4]  # the calling one does all
+    assert threads.in_parts(abs, range(5), 3) == [0, 1, 2, 3, 4]  # the calling one does all
 
 
 @each("error", [InputError, KeyboardInterrupt])
@@ -262,7 +260,7 @@ def test_an_error_in_a_part_ends_all_and_comes_out(error: type[BaseException]) -
         done.append(part)
 
     before = threading.active_count()
-    refuses("this part", in_parts, work, range(1000), 3, error=error)
+    refuses("this part", threads.in_parts, work, range(1000), 3, error=error)
     assert len(done) < 50 and threading.active_count() == before
 
 
@@ -272,18 +270,18 @@ def test_the_number_of_threads_is_the_callers_or_what_pays(monkeypatch) -> None:
     with threadpool_limits(6, user_api="blas"):
         allowed = threads_now()
         most = 6 if allowed == {6} else min(allowed)  # the library may have been built for fewer
-        assert workers(10) == 1 and workers(1 << 17) == 1
-        assert workers(10**9) == most
-        assert workers(600_000) == min(3, most)  # 0.2 ms of work for each
-        with one_thread():  # a matter of small matrices, not of long passes
-            assert workers(10**9) == most
+        assert threads.workers(10) == 1 and threads.workers(1 << 17) == 1
+        assert threads.workers(10**9) == most
+        assert threads.workers(600_000) == min(3, most)  # 0.2 ms of work for each
+        with threads.one_thread():  # a matter of small matrices, not of long passes
+            assert threads.workers(10**9) == most
         monkeypatch.setenv("OMP_NUM_THREADS", "2")
-        assert workers(10**9) == min(2, most)
+        assert threads.workers(10**9) == min(2, most)
     with threadpool_limits(1, user_api="blas"):
-        assert workers(10**9) == 1
+        assert threads.workers(10**9) == 1
     for asked, given in ((3, 3), (1, 1), (-1, 6), (-2, 5), (-9, 1), (None, None)):
-        with at_most(asked):
-            assert given is None or workers(10) == workers(10**9) == given
+        with threads.at_most(asked):
+            assert given is None or threads.workers(10) == threads.workers(10**9) == given
 
 
 @each("name", CALLS)
@@ -291,7 +289,7 @@ def test_n_jobs_reaches_the_passes_or_is_refused(name: str, monkeypatch) -> None
     for wrong in (0, 1.5, "2", True):
         refuses("n_jobs must be None or a whole number but 0", CALLS[name], wrong)
     seen = []
-    monkeypatch.setattr(blocks, "workers", lambda n: seen.append(workers(n)) or 1)
+    monkeypatch.setattr(blocks, "workers", lambda n: seen.append(threads.workers(n)) or 1)
     monkeypatch.setattr(solving, "STREAM_FROM_ROWS", 10)
     CALLS[name](3)
     # A path holds rows that are so few: no pass over blocks shares them.

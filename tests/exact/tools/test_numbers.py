@@ -20,6 +20,7 @@ from aucert.exact import ROCSVM, AllPairs, PairList, StreamedRows, certify, solv
 from aucert.exact.pairs.auc import auc
 from aucert.exact.problem.problem import linear_problem, split_labels
 from aucert.exact.spaces.kernels import Gaussian
+from aucert.exact.tools import rounding
 from aucert.exact.tools.arrays import (
     as_float64,
     check_choice,
@@ -28,18 +29,6 @@ from aucert.exact.tools.arrays import (
     check_number,
 )
 from aucert.exact.tools.atomic_files import write_atomically
-from aucert.exact.tools.rounding import (
-    ExactColumns,
-    at_least,
-    at_most,
-    decimal,
-    float_above,
-    float_below,
-    power_of_two,
-    root_above,
-    sum_of_squares,
-    whole_numbers_of,
-)
 from aucert.validation.checking.worker import read_weights
 from loops import each, refuses
 from naive import exact, products, pulled
@@ -74,7 +63,10 @@ def test_a_printed_bound_stays_a_bound_and_is_off_by_less_than_a_unit() -> None:
     rng = np.random.default_rng(0)
     for digits in (1, 2, 3, 10, 15, 17, 40):
         for value in [*(rng.normal(size=99) * 10.0 ** rng.uniform(-20, 20, size=99)), 1.0, -0.25]:
-            low, high = Fraction(at_least(value, digits)), Fraction(at_most(value, digits))
+            low, high = (
+                Fraction(rounding.at_least(value, digits)),
+                Fraction(rounding.at_most(value, digits)),
+            )
             exact = Fraction(float(value))
             assert low <= exact <= high
             assert high - low <= abs(exact) * Fraction(10) ** (1 - digits)
@@ -83,9 +75,9 @@ def test_a_printed_bound_stays_a_bound_and_is_off_by_less_than_a_unit() -> None:
 def test_every_float_is_a_whole_number_of_one_unit() -> None:
     few, far = [1.5, -3.0, 0.0, 1e-3], [1e300, -1e-300, 5e-324, 2.0**1000, 0.0]
     for values in (few, far, [0.0, -0.0], [-0.1], [3.0, -12.0, 2.0**53], [*np.linspace(1, 2, 50)]):
-        m, e = whole_numbers_of(np.array(values))
+        m, e = rounding.whole_numbers_of(np.array(values))
         assert all(type(x) is int for x in m.tolist())
-        assert [x * power_of_two(e) for x in m.tolist()] == [Fraction(x) for x in values]
+        assert [x * rounding.power_of_two(e) for x in m.tolist()] == [Fraction(x) for x in values]
 
 
 def test_products_with_a_matrix_lose_nothing() -> None:
@@ -95,23 +87,25 @@ def test_products_with_a_matrix_lose_nothing() -> None:
     w = rng.normal(size=4) * 10.0 ** rng.integers(-60, 60, size=4)
     c = np.array([1, -2, 3, 10**30, 0, 7], dtype=object)
     truth, expected = products(exact(X), exact(w)), pulled(exact(X), c)
-    for rows in (ExactColumns(X), ExactColumns(sp.csr_matrix(X))):
+    for rows in (rounding.ExactColumns(X), rounding.ExactColumns(sp.csr_matrix(X))):
         scores, e = rows.scores(w)
-        assert e <= 0 and [x * power_of_two(e) for x in scores.tolist()] == truth
-        assert [m * power_of_two(e) for m, e in rows.pull(c)] == expected
-        assert sum_of_squares(rows.pull(c)) == sum(x**2 for x in expected)
+        assert e <= 0 and [x * rounding.power_of_two(e) for x in scores.tolist()] == truth
+        assert [m * rounding.power_of_two(e) for m, e in rows.pull(c)] == expected
+        assert rounding.sum_of_squares(rows.pull(c)) == sum(x**2 for x in expected)
         assert rows.ranges() == [(Fraction(min(x)), Fraction(max(x))) for x in X.T]
 
 
 def test_a_fraction_lies_between_its_neighbours_and_a_root_is_not_below() -> None:
     for value in (Fraction(1, 3), Fraction(-7, 11), Fraction(5, 4), Fraction(0)):
-        low, high = float_below(value), float_above(value)
+        low, high = rounding.float_below(value), rounding.float_above(value)
         assert Fraction(low) <= value <= Fraction(high) and high <= np.nextafter(low, np.inf)
         assert (low == high) == (Fraction(float(value)) == value)
-        below, above = (Fraction(decimal(value, way)) for way in (ROUND_FLOOR, ROUND_CEILING))
+        below, above = (
+            Fraction(rounding.decimal(value, way)) for way in (ROUND_FLOOR, ROUND_CEILING)
+        )
         assert below <= value <= above <= below + Fraction(1, 10**24)
     for value in (Fraction(2), Fraction(1, 10**300), Fraction(9, 4), Fraction(0)):
-        assert value <= root_above(value) ** 2 <= value * (1 + Fraction(1, 2**70))
+        assert value <= rounding.root_above(value) ** 2 <= value * (1 + Fraction(1, 2**70))
 
 
 pd = pytest.importorskip("pandas")  # with dask
