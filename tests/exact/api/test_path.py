@@ -158,7 +158,6 @@ def test_queries_have_the_path_in_memory(places: list[int], weighted: bool, loss
     rows = ac.GroupedRows(cut_groups(X, query, grade, weight, places))
     how: dict[str, Any] = {"n_lams": 4, "loss": loss}
     apart = regularization_path(rows, None, tol=1e-6, **how)
-    # A pair weighs the product of the weights of its rows, as repetition has it.
     held = regularization_path(X, grade, tol=1e-8, qid=query, sample_weight=weight, **how)
     np.testing.assert_allclose(apart.lams, held.lams, rtol=1e-9)
     assert_same_optima(apart, held.points, 1e-8)  # lam differ in the last digits

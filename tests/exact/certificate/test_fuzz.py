@@ -1,8 +1,5 @@
 """Hard problems, every claim about them judged in exact arithmetic: none is false, faults are seen.
-
-`python tests/helpers/fuzzing.py SEED` reruns one; `fuzzing.py [core | pairs | routes | parted]
-0:1000` many, with one count.
-"""
+`tests/helpers/fuzzing.py SEED` reruns one; `[core | pairs | routes | parted] 0:1000` many."""
 
 from __future__ import annotations
 

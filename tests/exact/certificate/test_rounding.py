@@ -1,9 +1,7 @@
 """Every stated rounding holds in exact arithmetic, is paid by its step, and each term is needed.
-
-Where data round in one direction n times, the error itself passes what the bound would be without
-the term. Where the worst case of a bound cannot be met, the formula is held to the analysis. What
-is planted without an error shows a missing slack; a large error must come out at the other end.
-"""
+Where data round in one direction n times, the error passes what the bound would be without the
+term. Where the worst case cannot be met, the formula is held to the analysis. What is planted
+without an error shows a missing slack; a large error must come out at the other end."""
 
 from __future__ import annotations
 
@@ -93,12 +91,10 @@ def test_sums_primal_dual_and_gap(seed: int, loss: str, listed: bool) -> None:
     space = ac.Rows(sp.csr_matrix(X) if rng.integers(2) else X)
     problem = ac.pair_problem(space, positive, pairs, LOSSES[loss], ac.Ridge(lam))
     w = rng.normal(size=d) / float(np.abs(X - X.mean(axis=0)).max())
-
     sums, true = problem.sums(scores, width), exact_sums(scores, positive, pairs, loss, width)
     assert off(sums.value, true.value) <= sums.value_rounding
     assert l1(sums.c, true.c) <= sums.rounding
     assert off(sums.conjugate, true.conjugate) <= sums.conjugate_rounding
-
     witness: Any = ac.Minorant.from_scores(problem, scores, width)
     (upper, lower), _ = certificate.evaluated_with(problem, w, witness)
     weighted = naive.weighted_pairs(positive.tolist(), pairs)
@@ -230,9 +226,7 @@ SHRUNK = [("hinge", 0.7, 0.7), *(("square", *of) for of in ((3.9, 0.1), (1e3, -2
 @each(("loss", "total", "conjugate"), SHRUNK)
 def test_shrinking_a_dual_point_rounds_by_both_parts_of_its_value(loss, total, conjugate) -> None:
     """s T - s^2 (T - C): with exact T and C, the bound is all there is to hold the error.
-
-    For the hinge T = C, and s T alone rounds; for large alpha T - C is much larger than T.
-    """
+    For the hinge T = C, and s T alone rounds; for large alpha T - C is much larger than T."""
     worst, T, C = 0.0, Fraction(total), Fraction(conjugate)
     sums = swept.PairSums(0.0, np.array([total, -total]), conjugate, total, 0.0, 0.0, 0.0)
     for scale in np.random.default_rng(0).uniform(size=200).tolist():
@@ -259,10 +253,8 @@ def test_the_rounding_of_a_flow_grows_with_its_rows_and_with_its_columns() -> No
 @each("loss", ["hinge", "squared_hinge"])
 def test_running_sums_keep_light_rows_behind_a_heavy_one(loss: str) -> None:
     """One positive row, a heavy negative row, and n light ones that a plain running sum loses.
-
     The hinge's sums begin with the largest score, the squared hinge's with the smallest. The
-    scores are in the long format, whose own roundoff is as small as that of the sums.
-    """
+    long format of the scores has a roundoff as small as that of the sums."""
     n = 200_000
     weight = np.concatenate([[1.0, 1.0], np.full(n, LOST[LONG_UNIT])])
     scores = np.zeros(n + 2, dtype=np.longdouble)
@@ -277,10 +269,8 @@ def test_running_sums_keep_light_rows_behind_a_heavy_one(loss: str) -> None:
 @each("far", [1e-6, 1.0, 1e4, 1e8])
 def test_sums_from_bins_are_charged_with_their_quotients_and_with_clipped_rows(far: float) -> None:
     """value / mass: product, quotient, and the sum; a clipped row's residual, a unit of 2 size.
-
-    An example cannot show these to be needed: `closed_hinge` charges sums of residuals with
-    more units than they use. So the formula is held to the analysis, for rows near and far.
-    """
+    An example cannot show these to be needed: `closed_hinge` charges sums of residuals with more
+    units than they use. So the formula is held to the analysis, for rows near and far."""
     scores, positive = RNG.normal(size=400) * min(far, 1.0), np.arange(400) % 3 == 0
     extent = binned.Extent()
     scores[:2] = far, -far
@@ -322,10 +312,8 @@ def test_the_sum_of_a_pull_is_in_its_error(n: int) -> None:
 @each("side", [1, 2, 10, 300])
 def test_what_a_cholesky_factorisation_proves_is_charged_by_its_side_and_trace(side: int) -> None:
     """Above -gamma_{s+1} / (1 - gamma_{s+1}) times the trace [Rump 2006, Corollary 2.4].
-
-    That worst case is not attained, for errors of the factorisation cancel. So the formula is held
-    to the theorem: for the trace of what is factored, and for the roundings of both differences.
-    """
+    Errors of the factorisation cancel, so that worst case is not attained and the formula is held
+    to the theorem: for the trace of what is factored, and the roundings of both differences."""
     rest, tried = np.eye(side) * 3.0, np.full(side, 1e-3)
     theorem = gamma(side + 1) / (1 - gamma(side + 1)) * 3 * side
     assert cholesky_slip(rest, tried) >= theorem + UNIT * 3

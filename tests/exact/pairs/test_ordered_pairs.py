@@ -66,7 +66,6 @@ def check(pairs: OrderedPairs, naive: Naive, scores: np.ndarray, loss: Loss, wid
         assert abs(found.total - total) <= grid
         assert abs(found.conjugate - conjugate) <= grid
     assert abs(float(found.c.sum())) <= found.rounding
-    # Weights of more bits leave fewer to the grid of the scores.
     assert 0 < found.value_rounding < 1e-10 and found.rounding < 1e-11
 
 
@@ -520,7 +519,6 @@ def test_influence_is_the_derivative_by_row_weights(kind: str, seed: int) -> Non
     true = naive_survival(time, event & (weight > 0), weight, event)
     i, j, c = np.array(true.i), np.array(true.j), np.array(true.weight, dtype=float)
     right = 0.5 + 0.5 * np.sign(scores[i] - scores[j])
-
     for row, step in enumerate(1e-4 * np.eye(time.size)):  # each row counts 1 + step times
         more, less = (c * (1 + s)[i] * (1 + s)[j] for s in (step, -step))
         slope = (more @ right / more.sum() - less @ right / less.sum()) / 2e-4

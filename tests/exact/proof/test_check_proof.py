@@ -268,9 +268,7 @@ def test_the_gap_that_is_printed_is_rounded_up(honest: Any) -> None:
         assert Fraction(float(part.strip("()"))) > (upper - lower) / upper
 
 
-# Faults; `proof_fields` and `ordered_proof` of the fuzzer change any field, and judge what passes
-
-
+# `proof_fields` and `ordered_proof` of the fuzzer change any field, and judge what passes.
 # The claims of the honest proofs of two classes have a room of 1e-15, maybe more than the gap.
 BOTH: dict[str, Change] = {
     "w scaled": lambda p: {"w": 1.01 * p["w"]},

@@ -73,9 +73,7 @@ def test_a_binned_witness_is_written_as_the_weights_that_regenerate_it(half: int
 @pytest.mark.long_digits
 def test_badly_scaled_features_leave_a_weaker_proof_not_none(tmp_path: Path) -> None:
     """A time in seconds next to numbers of order one: float64 verifies 1e-6, not the 1e-10 proved.
-
-    The weaker gap is claimed, for it holds on any machine; the data are told from other data.
-    """
+    The weaker gap is claimed, for it holds on any machine; the data are told from other data."""
     hard, y = X[:100].copy(), Y[:100]
     hard[:, 0] = 1.7e9 + 5e7 * hard[:, 0]
     solution = solve(hard, y, 1e-6, tol=1e-6)

@@ -61,7 +61,6 @@ def test_all_near_pairs_make_the_derivative_of_the_gradient(kind: str, loss: str
     i, j, c = problem.pairs.near(problem.loss, scores, used, 10**6, rng)
     D = dense(problem)[i] - dense(problem)[j]
     H = D.T @ (c[:, None] * D)
-
     step = 1e-6 * np.array([1.0, 2.0, -1.0, 0.5])
     less, more = (space.pull(problem.sums(space.scores(v), used).c) for v in (w - step, w + step))
     assert H @ (2 * step) == pytest.approx(less - more, rel=5e-2)
@@ -339,9 +338,6 @@ def test_widths_of_blocks_end_at_rounding() -> None:
 FALLING = [loss.name for loss in ALL_LOSSES.values() if loss.nonincreasing]
 
 
-# `test_requests` compares any pairs, loss and penalty with Clarabel; here is the worst of subsets.
-
-
 def vertices(rows: np.ndarray, k: Fraction) -> Iterator[list[tuple[int, float]]]:
     """All extreme points of 0 <= p <= 1, sum p = k."""
     rest = float(k - int(k))
@@ -354,7 +350,7 @@ def vertices(rows: np.ndarray, k: Fraction) -> Iterator[list[tuple[int, float]]]
 @each("way", ["one-way", "two-way"])
 @each("seed", seeds(30))
 def test_partial_auc_is_the_worst_of_all_subsets_of_rows(seed: int, way: str) -> None:
-    """Rows are rounded, so that margins tie; some come twice."""
+    """Rows are rounded, so that margins tie; `test_requests` has all other problems."""
     rng = np.random.default_rng([11, seed])
     n, d = int(rng.integers(6, 10)), int(rng.integers(1, 5))
     X, y = np.round(rng.normal(size=(n, d)), 1), rng.permutation(n) < rng.integers(2, n - 1)
@@ -508,7 +504,6 @@ def test_an_interruption_returns_a_valid_certificate(name: str, after: int) -> N
     full = solver.solve(problem_of(loss))
     if full.n_iter < after:
         pytest.skip("done before that")
-
     stop = Mock(side_effect=[*[None] * (after - 1), KeyboardInterrupt])
     try:
         found = solver.solve(problem_of(loss), callback=stop)

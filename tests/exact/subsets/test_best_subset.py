@@ -82,7 +82,6 @@ def patched(run: Any, work: float, poor: bool = False) -> Any:
         patch.setattr(f"{SEARCH}.branch_and_bound.WORK", work)
         if poor:
             patch.setattr(f"{SEARCH}.best_subset.good_support", worst)
-
         return run()
 
 

@@ -93,7 +93,6 @@ def test_the_plain_form_returns_the_bits_of_the_compiled_one(name: str) -> None:
 
 def test_a_loop_is_compiled_once_it_has_paid_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[str] = []
-
     now = iter(np.arange(100) * 0.3)
     monkeypatch.setattr(compiling, "COMPILE_PRICE", 0.5)
     monkeypatch.setattr(compiling, "thread_time", lambda: float(next(now)))
@@ -242,7 +241,6 @@ def test_parts_come_back_in_order_from_any_number_of_threads(monkeypatch) -> Non
         assert threads.in_parts(work, range(20), jobs) == [k * k for k in range(20)]
     assert threads.in_parts(work, [], 3) == []
     assert len(seen) > 1
-
     no_room = Mock(side_effect=RuntimeError("can't start new thread"))
     monkeypatch.setattr(threading.Thread, "start", no_room)
     monkeypatch.setattr(threads, "_can_start", threads._can_start.__wrapped__)  # asked anew
