@@ -180,8 +180,8 @@ def test_many_rows_are_solved_and_judged_as_in_memory(loss: str) -> None:
     found = solve(rows, None, LAM, loss=loss, tol=1e-6)
     assert found.status == solution.Status.CERTIFIED
     meet(found, solve(X, positive, LAM, loss=loss, tol=1e-6))
-    of: Any = ((rows, None), (X, positive))
-    apart, held = (certify(*rows, lam=LAM, loss=loss, w=W) for rows in of)
+    audited: Any = [certify(*of, LAM, loss=loss, w=W) for of in ((rows, None), (X, positive))]
+    apart, held = audited
     assert held.primal <= apart.primal * (1 + 1e-9) <= held.primal * (1 + 1e-5)
     assert apart.dual == pytest.approx(held.dual, rel=1e-4) and apart.n_pairs == held.n_pairs
 
@@ -290,7 +290,7 @@ def test_few_rows_are_proved_as_in_memory_if_they_fit(lam: float, monkeypatch) -
         assert solve(rows, None, lam).status == solution.Status.STALLED
 
 
-def some_groups(n: int = 400, groups: int = 30, seed: int = 0, grades: int = 4) -> Any:
+def some_groups(n=400, groups=30, seed=0, grades=4) -> tuple[Any, Any, Any]:
     """Rows, groups in ascending order, and grades; rows of whole numbers for odd seeds."""
     rng = np.random.default_rng(seed)
     group, grade = np.sort(rng.integers(0, groups, n)), rng.integers(0, grades, n)
