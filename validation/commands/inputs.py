@@ -394,9 +394,8 @@ def fit_scaling(X: Any, names: list[str] | None, options: Options) -> Any:
 
     with np.errstate(all="ignore"):
         scaler = StandardScaler(with_mean=not sp.issparse(X)).fit(X)
-    finite = np.isfinite(scaler.scale_)
-    if not finite.all():
-        k = int(np.argmin(finite))
+    if (bad := np.flatnonzero(~np.isfinite(scaler.scale_))).size:
+        k = int(bad[0])
         name = f"'{names[k]}'" if names else f"number {k + 1}"
         raise InputError(f"column {name} is too large to standardise: its variance overflows")
     if names:

@@ -48,8 +48,8 @@ def run_predict(path: str, name: str, **given: Any) -> None:
         warnings.filterwarnings("ignore", "X does not have valid feature names")
         scores = np.asarray(model.whole.decision_function(X), dtype=float)
         labels = np.asarray(model.whole.predict(X)) if model.has_classes else None
-    if not np.isfinite(scores).all():
-        row = int(np.argmin(np.isfinite(scores))) + 1
+    if (bad := np.flatnonzero(~np.isfinite(scores))).size:
+        row = bad[0] + 1
         raise InputError(f"{name}: the score of data row {row} overflows: are its numbers right?")
     columns: dict[str, Any] = kept | {"score": map(repr, scores.tolist())}
     columns |= {} if labels is None else {"label": labels.tolist()}

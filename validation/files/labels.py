@@ -33,7 +33,6 @@ def as_number(text: str) -> float | None:
 
 
 def is_missing(text: str) -> bool:
-    """Whether a cell says that a value is missing: empty, `NA`, `nan`, `?`, `null`, ..."""
     return text.strip().lower() in _MISSING
 
 
@@ -53,21 +52,18 @@ class Labels:
     @classmethod
     def of(cls, cells: Cells, where: str, limited: bool = True, rows: Sequence[int] = ()) -> Labels:
         """Return those of a column, sorted, equal ones ("1" and "1.0") as one: numbers if all are.
-
-        `where` opens messages, and `rows` are the places of the cells in the file, by default from
-        1; `limited` refuses more than `MAX_CLASSES` values, which are not labels.
-        """
-        rows, values = rows or range(1, len(cells) + 1), list[Label]()
+        `where` opens messages, `rows` are places in the file, by default from 1; `limited` refuses
+        more than `MAX_CLASSES` values, which are not labels."""
+        rows = rows or range(1, len(cells) + 1)
         if isinstance(cells, np.ndarray) and cells.dtype.kind not in "US":
             if cells.dtype.kind not in "biuf":
                 raise InputError(f"{where}: labels must be numbers or text, not {cells.dtype}")
-            finite = np.isfinite(cells)
-            if not finite.all():
-                row = rows[int(np.argmin(finite))]
+            if (bad := np.flatnonzero(~np.isfinite(cells))).size:
+                row = rows[bad[0]]
                 raise InputError(f"{where}, row {row}: missing or infinite value: drop the row")
             kinds, codes = np.unique(cells, return_inverse=True)
             numbers = kinds.astype(int) if kinds.dtype.kind == "b" else kinds
-            values = [_plain(value) for value in numbers.tolist()]
+            values: list[Label] = [_plain(value) for value in numbers.tolist()]
         else:
             places: dict[Any, int] = {}
             codes = np.array([places.setdefault(cell, len(places)) for cell in cells], dtype=int)
@@ -103,10 +99,8 @@ def two_classes(
     labels: Labels, positive: object, where: str
 ) -> tuple[np.ndarray, Label, Label | None]:
     """Return 0 and 1 for labels (n,), the positive label, and the other; None for "the rest".
-
     `positive` None takes the larger of two labels, as scikit-learn does; numbers are compared as
-    numbers (`"1"` is `1.0`). With more than two labels it is one against the rest.
-    """
+    numbers (`"1"` is `1.0`). With more than two labels it is one against the rest."""
     values, place = labels.values, 1
     if len(values) == 1:
         raise InputError(f"{where}: a single class, {values[0]!r}: two are needed")

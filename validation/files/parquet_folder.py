@@ -1,7 +1,5 @@
-"""A folder of Parquet files as rows in partitions, with their labels and weights.
-
-A partition is some row groups of a file, read again at each pass, in bounded memory.
-"""
+"""A folder of Parquet files as rows in partitions, with their labels and weights. A partition is
+some row groups of a file, read again at each pass, in bounded memory."""
 
 from __future__ import annotations
 
@@ -39,7 +37,6 @@ class ParquetPartition:
 
     @property
     def name(self) -> str:
-        """What to call it in a message."""
         return f"{self.path}, row groups {self.groups[0]} to {self.groups[-1]}"
 
     def refuse(self, row: int, column: int | None, value: float) -> NoReturn:
@@ -94,7 +91,6 @@ class ParquetPartition:
         return held.astype(float)
 
     def _positive(self, column: Any) -> np.ndarray:
-        """Return which cells of the label column are positive."""
         from pyarrow import types
 
         if tables.is_words(column.type):

@@ -71,7 +71,6 @@ def check_room(what: str, size: int, do: str) -> None:
 
 
 def _bytes(size: int) -> str:
-    """Return bytes as people write them."""
     units = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB")
     power = min(max(size.bit_length() - 1, 0) // 10, len(units) - 1)
     return f"{size / 1024**power:.{3 if power else 4}g} {units[power]}"
@@ -88,8 +87,6 @@ Fault = tuple[str, str]  # What is wrong with a column, and what to do about it.
 Blocks = Iterable[tuple[Sequence[int], Callable[[int], Cells], Callable[[int], Sequence[Any]]]]
 """Some rows after others: their numbers in the file, and their cells of the column at a place, to
 be checked and as they are."""
-
-# What is asked for, and what is found
 
 
 @dataclass(frozen=True)
@@ -176,12 +173,10 @@ class Table:
 
 def as_numbers(values: np.ndarray, path: str | Path, what: str) -> np.ndarray:
     """Return a column of numbers, or of words for 1 and 0, as float64 (n,)."""
-    column = Numbers(what, digits=True)
-    rows = range(1, len(values) + 1)
+    column, rows = Numbers(what, digits=True), range(1, len(values) + 1)
     held = column.of(values.tolist() if values.dtype.kind == "U" else values, rows)
-    finite = np.isfinite(held)
-    if not finite.all():
-        at = int(np.argmin(finite))
+    if (bad := np.flatnonzero(~np.isfinite(held))).size:
+        at = int(bad[0])
         where = f"{path}: the {what} {str(values[at])!r} of data row {at + 1}"
         raise InputError(f"{where} cannot be used as a number")
     column.check_words(held)
@@ -205,8 +200,7 @@ def read_raw(path: str | Path, asked: Selection = EVERYTHING) -> Table:
 
 
 def column_names(path: str | Path, header: bool | None = None) -> list[str] | None:
-    """Return the names of the columns of a file, or None where it has none. `header` says whether
-    the first row of a CSV file holds them."""
+    """Return the names of the columns of a file, or None where it has none."""
     read, found = _reader(path)
     if read is read_csv:
         names, has_header = csv_columns(found, header)
@@ -227,9 +221,6 @@ def _reader(path: str | Path) -> tuple[Callable[[Path, Selection], Table], Path]
         if found.name.lower().endswith(ending):
             return read, found
     raise InputError(f"{path}: the name must end in one of {', '.join(_READERS)}")
-
-
-# Files
 
 
 def existing_file(path: str | Path) -> Path:
@@ -264,7 +255,6 @@ def damage_reported(path: str | Path, kind: str, *errors: type[Exception]) -> It
 
 
 def unzipped(path: Path, mode: str = "rb", **more: Any) -> Any:
-    """Open a file, through gzip where the name ends in `.gz`."""
     return (gzip.open if path.suffix.lower() == ".gz" else open)(path, mode, **more)
 
 
@@ -295,9 +285,6 @@ def text_lines(path: Path) -> Iterator[str]:
                     "iconv -f latin1 -t utf-8 OLD > NEW), or let its name end as its kind does"
                 )
             yield line
-
-
-# Names of columns
 
 
 class Unnamed(str):
@@ -333,9 +320,6 @@ def option_of(names: Iterable[str]) -> str:
     return csv_text([names]).removesuffix("\n")
 
 
-# The form that every reader fills, and what it refuses
-
-
 class Numbers:
     """Makes float64 of the cells of one column, and keeps what is wrong first. Text means numbers
     where it is `digits`, else only words for 1 and 0 do."""
@@ -360,9 +344,8 @@ class Numbers:
             if np.isinf(held[lost[0]]):
                 what, do = "overflows float64", "rescale it"
             self.bad = f"{number} in column '{self.name}', row {row} {what}", do
-        finite = np.isfinite(held)
-        if self.bad is None and not finite.all():
-            at = int(np.argmin(finite))
+        if self.bad is None and (bad := np.flatnonzero(~np.isfinite(held))).size:
+            at = int(bad[0])
             what, do = fault(str(cells[at]), self.digits or isinstance(cells, np.ndarray))
             self.bad = f"{what} in column '{self.name}', row {rows[at]}", do
         return held
@@ -499,9 +482,6 @@ def _of_rows(labels: Labels) -> np.ndarray:
     return held if held.dtype.kind == "U" or lost_digits(held).size else held.astype(float)
 
 
-# CSV
-
-
 def csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
     """Yield the line number and the fields of each row that is not blank. A comma, semicolon or tab
     in the first line is what separates; with `.tsv` it is the tab."""
@@ -541,37 +521,33 @@ def are_places(fields: list[str]) -> bool:
 
 
 def read_csv(path: Path, asked: Selection) -> Table:
-    """Read a `.csv` or `.tsv` file of finite numbers and columns of labels.
-
-    The first row holds names if none of its fields is a number, or if the numbers among them are
-    0, 1, 2, ..., as pandas numbers columns; a first row 0 or 0,1 is refused unless `header` says.
-    true, yes, false and no mean 1 and 0 in columns of nothing else.
-    """
+    """Read a `.csv` or `.tsv` file of finite numbers and columns of labels. The first row holds
+    names if none of its fields is a number, or if the numbers among them are 0, 1, 2, ..., as
+    pandas numbers columns; a first row 0 or 0,1 is refused unless `header` says. true, yes, false
+    and no mean 1 and 0 in columns of nothing else."""
     names, has_header = csv_columns(path, asked.header)
+    width = len(names)
+
+    def blocks() -> Blocks:  # 2 microseconds a row of 4
+        rows = islice(csv_rows(path), int(has_header), None)
+        while held := [*islice(rows, max(1, CELLS // width))]:
+            for line, row in held:
+                if len(row) != width:
+                    fields = "1 field" if len(row) == 1 else f"{len(row)} fields"
+                    above = f"the rows above have {width}"
+                    raise InputError(f"{path}: row {line} has {fields}, {above}")
+            lines, fields = zip(*held, strict=True)
+            cells = [*zip(*fields, strict=True)].__getitem__
+            yield lines, cells, cells
+
     hint = "" if has_header else " (row 1 was not read as names: they may hold no numbers)"
-    blocks = _csv_blocks(path, len(names), has_header)
-    table = _table(path, names, asked.places(path, names), blocks, hint)
+    table = _table(path, names, asked.places(path, names), blocks(), hint)
     guessed = has_header and asked.header is None and as_number(table.target) is None
     if guessed and table.target in table.labels.values:
         both = f"'{table.target}' in row 1 is also a label further down"
         raise InputError(f"{path}: {both}: write a first row of names, or say --header no")
     return table
 
-
-def _csv_blocks(path: Path, width: int, has_header: bool) -> Blocks:
-    """Yield the lines of some rows, and their columns; 2 microseconds a row of 4."""
-    rows = islice(csv_rows(path), int(has_header), None)
-    while held := [*islice(rows, max(1, CELLS // width))]:
-        for line, row in held:
-            if len(row) != width:
-                fields = "1 field" if len(row) == 1 else f"{len(row)} fields"
-                raise InputError(f"{path}: row {line} has {fields}, the rows above have {width}")
-        lines, fields = zip(*held, strict=True)
-        cells = [*zip(*fields, strict=True)].__getitem__
-        yield lines, cells, cells
-
-
-# npz
 
 NPZ_ERRORS = (zipfile.BadZipFile, zlib.error, ValueError, EOFError, OSError, RuntimeError)
 
@@ -651,15 +627,10 @@ def feature_names(arrays: dict[str, np.ndarray], d: int, path: Path | None = Non
     return found
 
 
-# svmlight
-
-
 def read_svmlight(path: Path, asked: Selection) -> Table:
     """Read an svmlight file (`label index:value ...` a line) into CSR, through scikit-learn.
-
     Indices count from 0 if index 0 occurs, else from 1, unless `zero_based` says which. With "qid"
-    asked for, each line has its query group, `label qid:number index:value ...`; else none may.
-    """
+    asked for, each line has its query group, `label qid:number index:value ...`; else none may."""
     from sklearn.datasets import load_svmlight_file
 
     queries = asked.extra == ("qid",)
@@ -760,9 +731,6 @@ def _refuse_line(path: Path, queries: bool, asked: Selection) -> None:
                 raise InputError(f"{where}: index {index} comes after {last}, sort the indices")
             last = int(index)
     refuse(path, {}, bad.values())
-
-
-# Parquet
 
 
 @contextmanager

@@ -35,18 +35,15 @@ class Vector:
 
     @property
     def of_standardised(self) -> bool:
-        """Whether its title says that they are for standardised columns."""
         return bool(self.title) and self.title[-1].lower().startswith(OF_STANDARDISED)
 
 
 def read_vector(
     path: str | Path, sizes: Sequence[int] = (), what: str = "weights", header: bool | None = None
 ) -> Vector:
-    """Read a vector of finite numbers.
-
-    `header` says whether a first line 0 is a header; where nobody says, it is one if the numbers
-    below it are as many as one of `sizes`, and with it they are not as many as the first.
-    """
+    """Read a vector of finite numbers. `header` says whether a first line 0 is a header; where
+    nobody says, it is one if the numbers below it are as many as one of `sizes`, and with it they
+    are not as many as the first."""
     found, name = tables.existing_file(path), Path(path).name.lower()
     if name.endswith((".npy", ".npz")):
         vector = Vector(_from_array(found, what))
@@ -58,8 +55,7 @@ def read_vector(
     values = vector.values
     if values.size == 0:
         raise InputError(f"{path}: the file holds no {what}")
-    bad = np.flatnonzero(~np.isfinite(values))
-    if bad.size:
+    if (bad := np.flatnonzero(~np.isfinite(values))).size:
         k = bad[0]
         one = f"number {k + 1}" if vector.names is None else f"'{vector.names[k]}'"
         raise InputError(f"{path}: {one} of the {what} is {values[k]}: all must be finite")
@@ -175,19 +171,14 @@ def _number(path: Path, row: int, field: str, what: str) -> float:
 
 # Reading the weights of a linear model from the file that another program saved.
 #
-# Read without that program: liblinear and liblinear-ranksvm, SVM-light and SVM-rank, and XGBoost's
-# linear booster.
-#
 # XGBoost's `rank:pairwise` with `booster="gblinear"` has a scaling of its own. With
 # `lambdarank_pair_method="topk"`, at least as many pairs per sample as a query has rows, and
 # `lambdarank_normalization` and `lambdarank_score_normalization` off it minimises
 #
-#     reg_lambda n / 2 |w|^2 + sum over the pairs of log(1 + exp(-(w'x_i - w'x_j))),
+#     reg_lambda n / 2 |w|^2 + sum over the pairs of log(1 + exp(-(w'x_i - w'x_j)))
 #
-# where n is the number of rows: the penalty is "normalised to the number of training examples".
-# Divided by the number of pairs M, this is our objective at lam = reg_lambda n / M and the logistic
-# loss. LightGBM has no linear booster: its `linear_tree` puts linear models into the leaves of
-# trees.
+# with n rows. Divided by the number of pairs M this is our objective at lam = reg_lambda n / M and
+# the logistic loss. LightGBM has no linear booster: its `linear_tree` puts them into leaves.
 
 _FIRST = re.compile(r"SVM-(light|rank|struct)\b.*Version", re.IGNORECASE)
 # Meanings in the head of an SVM-light model that are used; it begins with the first one.
@@ -208,12 +199,9 @@ class LinearModel:
 
 
 def read_model_of_another(path: str | Path, n_features: int) -> LinearModel | None:
-    """Read a linear model of another program, or return None where the file is none.
-
-    That is a model file of liblinear, liblinear-ranksvm, SVM-light or SVM-rank under any name, or a
-    linear booster that XGBoost saved as `.json`. Formats that leave out zeros are filled up to
-    `n_features`, those of the data.
-    """
+    """Read a linear model of another program, or return None where the file is none. That is a
+    model file of liblinear, liblinear-ranksvm, SVM-light or SVM-rank under any name, or a linear
+    booster that XGBoost saved as `.json`. What leaves out zeros is filled up to `n_features`."""
     found = tables.existing_file(path)
     with found.open("rb") as file:
         head = file.read(4096).decode("utf-8", errors="replace").replace("\r\n", "\n")
@@ -228,8 +216,7 @@ def read_model_of_another(path: str | Path, n_features: int) -> LinearModel | No
         raise InputError(f"{path}: LightGBM's models are trees, without weights: use --scores")
     else:
         return None
-    bad = np.flatnonzero(~np.isfinite(model.w))
-    if bad.size:
+    if (bad := np.flatnonzero(~np.isfinite(model.w))).size:
         raise InputError(f"{path}: weight {bad[0] + 1} is {model.w[bad[0]]}: all must be finite")
     if held != n_features:
         raise InputError(
@@ -279,11 +266,8 @@ def _weight(path: Path, text: str) -> float:
 
 
 def _svm_light(path: Path, n_features: int) -> LinearModel:
-    """Return the weights (n_features,) of a linear model: the sum of alpha times the vectors.
-
-    Eleven lines of head, `value # meaning` each, then `alpha index:value ...` for each support
-    vector, indices from 1.
-    """
+    """Return the weights (n_features,): the sum of alpha times the vectors. The file has eleven
+    lines of head, `value # meaning` each, then `alpha index:value ...` for each support vector."""
     head: dict[str, float | None] = {}
     rest = iter(_text(path).splitlines()[1:])
     for line in rest:

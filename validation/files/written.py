@@ -23,7 +23,6 @@ def check_name(what: str, name: str, known: Collection[str], otherwise: str) -> 
 
 
 def made_folder(out: str | Path) -> Path:
-    """Return the folder, made where it is not there."""
     if not str(out).strip():
         raise InputError("out needs the name of a folder ('.' is the current folder)")
     folder = Path(out)
@@ -52,7 +51,6 @@ def csv_text(rows: Iterable[Iterable[object]]) -> str:
 
 
 def write_text(path: str | Path, text: str) -> None:
-    """Write text, complete or not at all."""
     write_atomically(path, lambda file: file.write(text.encode()))
 
 
