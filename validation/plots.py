@@ -1,7 +1,5 @@
-"""Pictures as data, and their drawing: readable in grey and without colour vision.
-
-A claim returns the numbers of a picture; matplotlib is loaded only when a report is written.
-"""
+"""Pictures as data, and their drawing: readable in grey and without colour vision. A claim returns
+the numbers of a picture; matplotlib is loaded only when a report is written."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
-"""A drawn sample of the evidence, run again: what was recorded must come out once more.
-
-`aucert reproduce --check` runs it; `checked.json` keeps what came out when it was last run before a
-release, and `aucert validate` reports that.
-"""
+"""A drawn sample of the evidence, run again: what was recorded must come out once more. `aucert
+reproduce --check` runs it; `checked.json` keeps what came out when it was last run before a
+release, and `aucert validate` reports that."""
 
 from __future__ import annotations
 

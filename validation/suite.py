@@ -1,11 +1,9 @@
-"""Running the claims: resumable, in parallel if wanted, with the same numbers either way.
-
-Each finished claim is written to OUT/claims.jsonl at once and used again by a later run with the
-same files of the library, evidence and all, the same real data, versions, seed and profile; what
-was read and not run is marked. A line that was damaged, or edited by hand, is not used: its
-checksum does not fit. (Who makes a new checksum too deceives himself: nothing in the user's own
-folder can be kept from him.)
-"""
+"""Running the claims: resumable, in parallel if wanted, with the same numbers either way. Each
+finished claim is written to OUT/claims.jsonl at once and used again by a later run with the same
+files of the library, evidence and all, the same real data, versions, seed and profile; what was
+read and not run is marked. A line that was damaged, or edited by hand, is not used: its checksum
+does not fit. (Who makes a new checksum too deceives himself: nothing in the user's own folder can
+be kept from him.)"""
 
 from __future__ import annotations
 
@@ -73,11 +71,9 @@ def run(
     registry: Mapping[str, Claim] | None = None,
     first: Callable[[Report], object] | None = None,
 ) -> Report:
-    """Run the claims and write the report, which `first` hears of before.
-
-    A run of some claims is merged into the report of more that the folder has, where these were run
-    alike; else it is written next to it, to OUT/only.
-    """
+    """Run the claims and write the report, which `first` hears of before. A run of some claims is
+    merged into the report of more that the folder has, where these were run alike; else it is
+    written next to it, to OUT/only."""
     chosen = claims(registry, only)
     check_choice("profile", profile, claim.PROFILES)
     seed, jobs = check_count("seed", seed, 0), check_count("jobs", jobs)
@@ -205,11 +201,9 @@ def _earlier(document: dict[str, Any] | None) -> Row | None:
 
 
 def _is_absent(entry: Claim, outcome: Outcome) -> bool:
-    """Whether a claim of ours lacks data or packages that are indeed not here.
-
-    It names them under "absent" in its details, as `Claim.needs` does. To say that it cannot be
-    tested is not enough: with its evidence deleted it would be as expected.
-    """
+    """Whether a claim of ours lacks data or packages that are indeed not here. It names them under
+    "absent" in its details, as `Claim.needs` does. To say that it cannot be tested is not enough:
+    with its evidence deleted it would be as expected."""
     needs = outcome.details.get("absent", ())
     lacking = (replace(entry, needs=(need,)).missing is not None for need in needs)
     return entry.kind == "suite" and bool(needs) and all(lacking)
@@ -229,11 +223,9 @@ def library_sha256() -> str:
 
 
 def files_sha256(root: Path) -> str:
-    """Return the fingerprint of the files of a library, to be found in the folder `root`.
-
-    Evidence, recorded verdicts and printed numbers count as the source does: verdicts rest on them.
-    What is hidden or in `MADE` does not.
-    """
+    """Return the fingerprint of the files of a library, to be found in the folder `root`. Evidence,
+    recorded verdicts and printed numbers count as the source does: verdicts rest on them. What is
+    hidden or in `MADE` does not."""
     digest = hashlib.sha256()
     rooms = (sorted((root / room).rglob("*")) for room in ROOMS)
     for path in [*sorted(root.glob("*.py")), *(path for room in rooms for path in room)]:

@@ -1,7 +1,5 @@
-"""True approximation errors of the incomplete Nystrom machine, with every bound next to them.
-
-The full problem and the projected one are solved once, with proof; then pairs are drawn often.
-"""
+"""True approximation errors of the incomplete Nystrom machine, with every bound next to them. The
+full problem and the projected one are solved once, with proof; then pairs are drawn often."""
 
 from __future__ import annotations
 

@@ -1,12 +1,9 @@
-"""What the error bounds of [ScalingUp, Section 3.2] ask of a kernel and of its approximation.
-
-R, Rp, R2, E2 and K_max are at least what they are in exact arithmetic, for the kernel that is meant
+"""What the error bounds of [ScalingUp, Section 3.2] ask of a kernel and of its approximation. R,
+Rp, R2, E2 and K_max are at least what they are in exact arithmetic, for the kernel that is meant
 (see `aucert.exact.spaces.gram`) and K~ = V V' with the features V as stored. That K - K~ is
 semidefinite is a hypothesis of the theorems: Nystrom's features satisfy it up to their rounding.
-
 gamma_k = k u / (1 - k u) bounds k roundings in a row, u = 2^-53; a sum of squares or of products
-errs by gamma_k of the sum of their absolute values, in any order of addition.
-"""
+errs by gamma_k of the sum of their absolute values, in any order of addition."""
 
 from __future__ import annotations
 
@@ -125,12 +122,9 @@ class Approximation:
 
     @cached_property
     def lam_min(self) -> Interval:
-        """The smallest eigenvalue of K, as far as floating point knows it.
-
-        LAPACK's eigenvalues are taken to be off by 2 n u |K| at most, which is its usual bound
-        and not proved here. Of a matrix that is not held, the smallest eigenvalue of its first
-        rows is an upper bound.
-        """
+        """The smallest eigenvalue of K, as far as floating point knows it. LAPACK's eigenvalues are
+        taken to be off by 2 n u |K| at most, which is its usual bound and not proved here. Of a
+        matrix that is not held, the smallest eigenvalue of its first rows is an upper bound."""
         held = self.truth.K is not None
         K = self.truth.K if held else self.truth.values(slice(SAMPLE), slice(SAMPLE))
         if self.singular or _repeated(K):
@@ -281,11 +275,9 @@ def large_spectral_norm(blocks: Blocks, n: int, skew: float = 0.0) -> float:
 
 
 def _from_parts(Q: np.ndarray, W: np.ndarray, whole: float, skew: float) -> float:
-    """Return the bound from W = E Q to rounding, Q nearly orthonormal, and whole >= |E|_F.
-
-    An orthonormal basis is within `away` of Q in Frobenius norm, its product with E within `slip`
-    of W, and its A within `slip_A` of that computed.
-    """
+    """Return the bound from W = E Q to rounding, Q nearly orthonormal, and whole >= |E|_F. An
+    orthonormal basis is within `away` of Q in Frobenius norm, its product with E within `slip` of
+    W, and its A within `slip_A` of that computed."""
     n, k = Q.shape
     root = 1.01 * np.sqrt(k)
     away = root * (frobenius(Q.T @ Q - np.eye(k)) + 2 * gamma(n + 4) * k)
@@ -321,10 +313,8 @@ def distances_of_rows(
     V: np.ndarray, positive: np.ndarray, slices: Iterator[slice]
 ) -> tuple[float, float]:
     """Return at least the largest |v_i - v_j|, i positive and j negative, and the root mean square.
-
-    Rows are centred first, which changes a distance by u (|v_i| + |v_j|) at most. The mean of
-    |v_i - v_j|^2 is that of |v_i|^2 and of |v_j|^2, less twice the product of the means.
-    """
+    Rows are centred first, which changes a distance by u (|v_i| + |v_j|) at most. The mean of |v_i
+    - v_j|^2 is that of |v_i|^2 and of |v_j|^2, less twice the product of the means."""
     n, r = V.shape
     moved = V - V.mean(axis=0)
     plus, minus = moved[positive], moved[~positive]

@@ -127,11 +127,9 @@ def in_order(differences: np.ndarray) -> np.ndarray:
 def pair_mean(
     scores: np.ndarray, positive: np.ndarray, h: Callable[[np.ndarray], np.ndarray]
 ) -> Estimate:
-    """Return the mean of h(s_i - s_j) over the pairs, positive rows first.
-
-    Its variance is that of its projection, var(h_i) / n_pos + var(h_j) / n_neg, with h_i and h_j
-    the means over each row's partners; NaN for a class of one row.
-    """
+    """Return the mean of h(s_i - s_j) over the pairs, positive rows first. Its variance is that of
+    its projection, var(h_i) / n_pos + var(h_j) / n_neg, with h_i and h_j the means over each row's
+    partners; NaN for a class of one row."""
     check_scores(scores, positive)
     s, r = scores[positive], scores[~positive]
     plus, minus = np.empty(s.size), np.zeros(r.size)
@@ -219,10 +217,8 @@ def read_model(model: Any, positive: np.ndarray) -> FittedModel:
 
 def promised(tol: float) -> float | None:
     """Return the absolute eps >= F_B(f) - p~_B that a relative tolerance promises before the draw.
-
     What is certified is primal - dual <= tol primal, and dual <= p~_B <= F_B(0) = 1 for every draw
-    and each of the losses, so that primal <= 1 / (1 - tol): eps = tol / (1 - tol).
-    """
+    and each of the losses, so that primal <= 1 / (1 - tol): eps = tol / (1 - tol)."""
     return above(tol / (1 - tol) * (1 + gamma(4))) if tol < 1 else None
 
 

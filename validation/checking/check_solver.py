@@ -1,9 +1,7 @@
-"""`check_solver`: anybody's fit over the reference problems, judged by certified gaps.
-
-The optimum of every problem is known and proved (`reference_problems`), so judging a fit costs
-one evaluation of F and no solve. What failed has likely causes: cheap guesses, each checked against
-the answers themselves.
-"""
+"""`check_solver`: anybody's fit over the reference problems, judged by certified gaps. The optimum
+of every problem is known and proved (`reference_problems`), so judging a fit costs one evaluation
+of F and no solve. What failed has likely causes: cheap guesses, each checked against the answers
+themselves."""
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
-"""Calling somebody's fit: here, or in a process that is started, asked, stopped, started again.
-
-The process is a fork of this one for a function, or a new interpreter for `MODULE:FUNCTION`.
-Problems and answers pass through a pipe, as JSON, but for many rows, which the child reads from an
-npz file ("rows"). Just before each fit it says "started": the clock of its limit starts there.
-"""
+"""Calling somebody's fit: here, or in a process that is started, asked, stopped, started again. The
+process is a fork of this one for a function, or a new interpreter for `MODULE:FUNCTION`. Problems
+and answers pass through a pipe, as JSON, but for many rows, which the child reads from an npz file
+("rows"). Just before each fit it says "started": the clock of its limit starts there."""
 
 from __future__ import annotations
 

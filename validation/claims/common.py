@@ -11,10 +11,8 @@ from .claim import Context
 
 
 def wdbc_sample(c: Context, n_pos: int | None = None, n_neg: int | None = None) -> Dataset:
-    """Return breast cancer rows with columns of mean 0 and variance 1 over all 569.
-
-    All rows by default, else that many of each class, drawn without replacement.
-    """
+    """Return breast cancer rows with columns of mean 0 and variance 1 over all 569. All rows by
+    default, else that many of each class, drawn without replacement."""
     whole = datasets.load("wdbc")
     X = (whole.X - whole.X.mean(axis=0)) / whole.X.std(axis=0)
     what = f"{whole.source}; columns scaled to mean 0, variance 1"

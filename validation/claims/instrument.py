@@ -1,8 +1,6 @@
-"""Whether the instrument is calibrated: certificates against optima written out pair by pair.
-
-What each claim says stands in the TOML. Problems are small, with ties; their objectives are
-sums over listed pairs, and their optima are what a grid finds that narrows around its best point.
-"""
+"""Whether the instrument is calibrated: certificates against optima written out pair by pair. What
+each claim says stands in the TOML. Problems are small, with ties; their objectives are sums over
+listed pairs, and their optima are what a grid finds that narrows around its best point."""
 
 from __future__ import annotations
 

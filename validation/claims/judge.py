@@ -1,7 +1,5 @@
-"""How claims are judged: named measures against what is allowed, hits against a probability.
-
-A measure that is NaN is not an answer: `highest` and `lowest` refuse it.
-"""
+"""How claims are judged: named measures against what is allowed, hits against a probability. A
+measure that is NaN is not an answer: `highest` and `lowest` refuse it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
-"""The claims of "Stochastic Hard Thresholding Algorithms for AUC Maximization" [SHT].
-
-What each says stands in sht.toml.
-"""
+"""The claims of "Stochastic Hard Thresholding Algorithms for AUC Maximization" [SHT]. What each
+says stands in sht.toml."""
 
 from __future__ import annotations
 

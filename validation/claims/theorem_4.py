@@ -215,14 +215,12 @@ def theorem_4_first_term(c: Context) -> Outcome:
 def two_atoms(
     p: float, B: int, count: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return |U(f^) - U_B(f^_B)| and 1 + 2 K_max sqrt(C_max) in `count` draws, in closed form.
-
-    Rows at x = 1 and -1, K = x x' (a tiny multiple of the identity makes it positive definite and
+    """Return |U(f^) - U_B(f^_B)| and 1 + 2 K_max sqrt(C_max) in `count` draws, in closed form. Rows
+    at x = 1 and -1, K = x x' (a tiny multiple of the identity makes it positive definite and
     changes no digit), all rows landmarks; a share p of the positive and 1 - p of the negative rows
     lies at 1. While f <= 1/2 every hinge is active: f^ = g / lam, U(f^) = 1 - g^2 / lam, with g the
     mean of x_i - x_j, and alike for drawn pairs. lam = 2 g / s, s four deviations of g_B below one:
-    f^_B exceeds 1/2 in three draws of 1e5, which are counted as not violated.
-    """
+    f^_B exceeds 1/2 in three draws of 1e5, which are counted as not violated."""
     shares = [p * p, 2 * p * (1 - p), (1 - p) ** 2]  # x_i - x_j = 2, 0, -2
     g = 2 * (2 * p - 1)
     s = 1 - 4 * np.sqrt(8 * p * (1 - p) / B) / g
@@ -242,10 +240,8 @@ NOISE = 1e-10  # what rounding can change where an inequality holds for any coef
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """One draw of pairs: f^_B and f~_B, next to the full problem.
-
-    `pair` has theta~ of least norm, as in the paper, `dual` the one of the dual point.
-    """
+    """One draw of pairs: f^_B and f~_B, next to the full problem. `pair` has theta~ of least norm,
+    as in the paper, `dual` the one of the dual point."""
 
     data: Dataset
     experiment: bounds.Experiment
@@ -425,10 +421,8 @@ def nystrom_error_order(c: Context) -> Outcome:
 
 
 def orders(power: float) -> tuple[float, float]:
-    """Return the powers of log n, and of n, in the larger part of the second term.
-
-    N_max = log n, B = n, d = n / log n, |E| = sqrt(n log n); everything else constant.
-    """
+    """Return the powers of log n, and of n, in the larger part of the second term. N_max = log n, B
+    = n, d = n / log n, |E| = sqrt(n log n); everything else constant."""
     parts = []
     for L in (1e6, 1e9):  # L = log n: log of A_2's and of A_3's part, in exact powers
         log_E = L / 2 + math.log(L) / 2
@@ -506,20 +500,16 @@ def grid(seed: int, profile: str) -> tuple[Cell, ...]:
 
 
 def refuted(hits: list[int], counts: list[int]) -> bool:
-    """Whether violations refute "with probability at most delta in every cell".
-
-    By the draws of one cell, or by all together, whose sum a binomial variable of delta dominates.
-    """
+    """Whether violations refute "with probability at most delta in every cell". By the draws of one
+    cell, or by all together, whose sum a binomial variable of delta dominates."""
     together = [*zip(hits, counts, strict=True), (sum(hits), sum(counts))]
     return not all(no_more_often(hit, count, DELTA) for hit, count in together)
 
 
 def part(c: Context, name: str) -> Outcome:
-    """Judge one part of Theorem 4' by all draws; (A) holds always.
-
-    A part that holds always fails by one violation, and counts a data set, lam and landmarks once;
-    another fails where the draws of one cell, or of all, put the probability above delta.
-    """
+    """Judge one part of Theorem 4' by all draws; (A) holds always. A part that holds always fails
+    by one violation, and counts a data set, lam and landmarks once; another fails where the draws
+    of one cell, or of all, put the probability above delta."""
     made, unit, always = list(grid(c.seed, c.profile)), "draws", name == bounds.NYSTROM
     used(c, made)
     if always:

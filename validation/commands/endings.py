@@ -1,12 +1,9 @@
-"""How a command ends: exit statuses, one line for bad input, interrupts, and what it leaves.
-
-Exit status 0; 1 exactly when a verdict differs from the expected one; 2 for bad input, with one
-line that says what to do; 130 when interrupted: `solve` and `path` print and write their best point
-so far, and of any other work at hand nothing is written; 141 when what read the output, such as
-`head`, has stopped reading; 143 when SIGTERM ends a command that writes into a folder.
-
-Nothing heavy is imported here: `--help` needs no numpy.
-"""
+"""How a command ends: exit statuses, one line for bad input, interrupts, and what it leaves. Exit
+status 0; 1 exactly when a verdict differs from the expected one; 2 for bad input, with one line
+that says what to do; 130 when interrupted: `solve` and `path` print and write their best point so
+far, and of any other work at hand nothing is written; 141 when what read the output, such as
+`head`, has stopped reading; 143 when SIGTERM ends a command that writes into a folder. Nothing
+heavy is imported here: `--help` needs no numpy."""
 
 from __future__ import annotations
 
@@ -185,13 +182,11 @@ def _watch() -> _Watch | None:
 
 @contextmanager
 def stopped_at_once() -> Iterator[None]:
-    """Within, an interrupt passes through solvers and ends as `KeyboardInterrupt`.
-
-    Compiled code makes it an error of its own, and a finaliser drops it: it is raised again until
-    it is on its way out, and then what cleans up is left in peace. Without effect outside the main
-    thread, and where somebody else handles or ignores interrupts. After `finish` none is heard
-    until the end of the block, or in a program of our own until the process ends.
-    """
+    """Within, an interrupt passes through solvers and ends as `KeyboardInterrupt`. Compiled code
+    makes it an error of its own, and a finaliser drops it: it is raised again until it is on its
+    way out, and then what cleans up is left in peace. Without effect outside the main thread, and
+    where somebody else handles or ignores interrupts. After `finish` none is heard until the end of
+    the block, or in a program of our own until the process ends."""
     before, watch = _handler(), _watch()
     inner, ours = watch is not None, before is interrupted_early
     if watch is None:

@@ -92,11 +92,9 @@ def offset_for_share(model: Model, share_pos: float = 0.2) -> float:
 
 @lru_cache(maxsize=128)
 def population_auc(model: Model, share_pos: float = 0.2) -> float:
-    """AUC of the true score f over the whole population [ScalingUp, eq. (1), Section 4.1].
-
-    P(f(x) > f(x') | y = 1, y' = -1) for independent (x, y) and (x', y'); ties have probability 0.
-    The error is below 1e-8 for share_pos in [0.01, 0.99].
-    """
+    """AUC of the true score f over the whole population [ScalingUp, eq. (1), Section 4.1]. P(f(x) >
+    f(x') | y = 1, y' = -1) for independent (x, y) and (x', y'); ties have probability 0. The error
+    is below 1e-8 for share_pos in [0.01, 0.99]."""
     law = _check(model, share_pos)
     alpha = offset_for_share(model, share_pos)
 
@@ -170,13 +168,11 @@ def make_dataset(
 
 
 def data_sha256(X: Any, y: Any) -> str:
-    """SHA-256 of a data set: shapes, dtypes, and the bytes of X and y.
-
-    The bytes are taken in C order and little-endian, so the memory layout and the machine do not
-    matter while the values, their order, their dtype and the shapes do. A sparse X enters as its
-    canonical CSR form (indices sorted, duplicates summed, stored zeros dropped); it differs from
-    the same matrix stored densely.
-    """
+    """SHA-256 of a data set: shapes, dtypes, and the bytes of X and y. The bytes are taken in C
+    order and little-endian, so the memory layout and the machine do not matter while the values,
+    their order, their dtype and the shapes do. A sparse X enters as its canonical CSR form (indices
+    sorted, duplicates summed, stored zeros dropped); it differs from the same matrix stored
+    densely."""
     digest = hashlib.sha256()
     if sp.issparse(X):
         rows = sp.csr_array(X, copy=True)
@@ -216,11 +212,9 @@ _XOR_PARTS = (
 
 
 def linear(n: int = 5000, seed: int = 0, *, share_pos: float = 0.2) -> Dataset:
-    """Draw from the linear model [ScalingUp, Section 4.1]: y = sign(alpha + x1 + x2 + eps).
-
-    x ~ N2(0, I), eps ~ N(0, 1), and alpha gives the wanted share of positives in the
-    population; the share in the sample varies. y is 0 or 1.
-    """
+    """Draw from the linear model [ScalingUp, Section 4.1]: y = sign(alpha + x1 + x2 + eps). x ~
+    N2(0, I), eps ~ N(0, 1), and alpha gives the wanted share of positives in the population; the
+    share in the sample varies. y is 0 or 1."""
     return _sign_model("linear", n, seed, share_pos)
 
 
@@ -245,12 +239,10 @@ def _sign_model(model: Model, n: int, seed: int, share_pos: float) -> Dataset:
 
 
 def xor(n: int = 120, seed: int = 0) -> Dataset:
-    """Draw the XOR toy problem [SAUC, Table 1]: four Gaussians, two a class, diagonal.
-
-    Class I (positive, one third of the rows) lies at (+-0.8, 0) with covariance
-    [[.15, .1], [.1, .15]]; class II (two thirds) at (0, +-0.8) with [[.15, -.1], [-.1, .15]].
-    The class sizes are fixed, not drawn: n = 120 gives the paper's training size, 40 against 80.
-    """
+    """Draw the XOR toy problem [SAUC, Table 1]: four Gaussians, two a class, diagonal. Class I
+    (positive, one third of the rows) lies at (+-0.8, 0) with covariance [[.15, .1], [.1, .15]];
+    class II (two thirds) at (0, +-0.8) with [[.15, -.1], [-.1, .15]]. The class sizes are fixed,
+    not drawn: n = 120 gives the paper's training size, 40 against 80."""
     _check_rows("xor", n, least=6)
     n_pos = round(n / 3)
     n_neg = n - n_pos
@@ -297,11 +289,9 @@ def sparse_mean_shift(
     mu: float = 0.3,
     normalize: bool = False,
 ) -> Dataset:
-    """Draw the sparse mean shift [SHT, Section IV-A].
-
-    Entries are N(0, 1); for the positives, those in a random set S of k_star features are
-    N(mu, 1). S is returned as `support`. Rows stand in random order.
-    """
+    """Draw the sparse mean shift [SHT, Section IV-A]. Entries are N(0, 1); for the positives, those
+    in a random set S of k_star features are N(mu, 1). S is returned as `support`. Rows stand in
+    random order."""
     _check_rows("sparse-mean-shift", n)
     if not 1 <= k_star <= d:
         raise InputError(f"k_star must lie between 1 and d = {d}, not {k_star}")

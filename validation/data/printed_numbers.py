@@ -1,9 +1,7 @@
-"""The numbers that the papers print, from one list: `printed_numbers.csv` next to this file.
-
-A line is a cell: paper, table, row, column, the value as printed (errors in brackets included, "-"
-where the paper has a dash), and what it is. Lines are sorted by paper and table; rows and columns
-stand in the order of the print.
-"""
+"""The numbers that the papers print, from one list: `printed_numbers.csv` next to this file. A line
+is a cell: paper, table, row, column, the value as printed (errors in brackets included, "-" where
+the paper has a dash), and what it is. Lines are sorted by paper and table; rows and columns stand
+in the order of the print."""
 
 from __future__ import annotations
 

@@ -1,11 +1,9 @@
-"""Tables that users have on disk: rows, labels, and columns that order or group the rows.
-
-The ending of a name chooses the reader: `.csv` and `.tsv`, `.npz`, `.parquet` (with the optional
+"""Tables that users have on disk: rows, labels, and columns that order or group the rows. The
+ending of a name chooses the reader: `.csv` and `.tsv`, `.npz`, `.parquet` (with the optional
 pyarrow), and svmlight as `.svmlight`, `.libsvm`, `.svm` or `.txt`. Text may be gzipped, with `.gz`
-after its own ending. A reader hands out columns, cells of text or numbers; `Numbers` and
-`Labels` check them. Nothing is guessed about bad values: missing ones, infinite ones and text
-are refused, with their column and row (from 1; a line where a file has lines).
-"""
+after its own ending. A reader hands out columns, cells of text or numbers; `Numbers` and `Labels`
+check them. Nothing is guessed about bad values: missing ones, infinite ones and text are refused,
+with their column and row (from 1; a line where a file has lines)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
 """The reference problems: data, lam, and an interval that is proved to hold the optimum.
-
 `problems.json` next to this file holds them for any language. `tests/tools/make_reference.py` makes
-it from the recipes.
-"""
+it from the recipes."""
 
 from __future__ import annotations
 

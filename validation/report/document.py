@@ -113,10 +113,8 @@ def ticks(low: float, high: float, log: bool, most: int = 5) -> list[tuple[float
 def chart(
     curves: Sequence[Series], labels: tuple[str, str], logs: str = "xy", size: Any = (340, 200)
 ) -> dict[str, Any]:
-    """Return what the template draws of curves: places in a box of this size.
-
-    What a logarithm cannot show is left out, as an exact zero, which is one to rounding.
-    """
+    """Return what the template draws of curves: places in a box of this size. What a logarithm
+    cannot show is left out, as an exact zero, which is one to rounding."""
     start, end = np.array([44, size[1] - 34]), np.array([size[0] - 12, 18])  # of the two axes
     of_x, of_y = (math.log10 if axis in logs else float for axis in "xy")
     kept = [
@@ -162,9 +160,7 @@ def lines_of(row: Row) -> list[Line]:
 
 def forest(lines: Sequence[Line]) -> dict[str, Any]:
     """Return what the template draws: a line each, its places on the axis in percent, its numbers.
-
-    What the sentence claims is shaded; an interval that leaves the axis is cut at its end.
-    """
+    What the sentence claims is shaded; an interval that leaves the axis is cut at its end."""
     scale, unit = shown_unit(lines[0].effect["unit"])
     power, reach = unit.startswith("log10 of "), [0.0]
     for line in lines:

@@ -1,8 +1,6 @@
-"""Pictures with one call each, of what the library returns: solutions, fitted models, bounds.
-
-Each function returns a matplotlib `Figure`, which a notebook shows as it is and `savefig` writes.
-With `axes` it draws there and returns the figure that these belong to.
-"""
+"""Pictures with one call each, of what the library returns: solutions, fitted models, bounds. Each
+function returns a matplotlib `Figure`, which a notebook shows as it is and `savefig` writes. With
+`axes` it draws there and returns the figure that these belong to."""
 
 from __future__ import annotations
 
@@ -55,11 +53,9 @@ def scored_rows(model: Any, X: object, y: object) -> tuple[np.ndarray, np.ndarra
 def certified_margins(
     model: Any, X: object, y: object, *, n_pairs: int = 20_000, seed: int = 0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the margins of pairs, and how far each can be from that of the exact optimum.
-
-    With r the certificate's radius, |f - f*| <= r, so that the margin of a pair moves by at most
-    r |k_i - k_j|: a margin farther than this from 1 is on the same side for the optimum.
-    """
+    """Return the margins of pairs, and how far each can be from that of the exact optimum. With r
+    the certificate's radius, |f - f*| <= r, so that the margin of a pair moves by at most r |k_i -
+    k_j|: a margin farther than this from 1 is on the same side for the optimum."""
     check_count("n_pairs", n_pairs)
     before, classifier = last_step(model)
     kind = getattr(classifier, "kernel", "linear")
@@ -96,11 +92,9 @@ def canvas(axes: Axes | None, width: float = 6.4) -> tuple[Figure, Axes]:
 def gap_curves(
     solutions: Solution | Mapping[str, Solution], *, by: str = "seconds", axes: Axes | None = None
 ) -> Figure:
-    """Draw how the relative gap of one or more solutions fell.
-
-    They are of one problem, drawn against "seconds" or "n_iter". What a solver knew on the way is
-    not certified; the last point, marked, is. A gap at or below its rounding is drawn there.
-    """
+    """Draw how the relative gap of one or more solutions fell. They are of one problem, drawn
+    against "seconds" or "n_iter". What a solver knew on the way is not certified; the last point,
+    marked, is. A gap at or below its rounding is drawn there."""
     check_choice("by", by, tuple(COUNTS))
     many = {solutions.method: solutions} if isinstance(solutions, Solution) else dict(solutions)
     if not many:

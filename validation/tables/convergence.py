@@ -1,8 +1,6 @@
-"""How fast the approximations come to the exact answer: an experiment of our own.
-
-Errors are against certified optima. A slope is that of log error against log size, fitted in each
-repetition; its interval is Student's, 95 %, over repetitions.
-"""
+"""How fast the approximations come to the exact answer: an experiment of our own. Errors are
+against certified optima. A slope is that of log error against log size, fitted in each repetition;
+its interval is Student's, 95 %, over repetitions."""
 
 from __future__ import annotations
 

@@ -64,11 +64,9 @@ def overlap(name: str) -> float:
 
 
 def split(job: Job) -> tuple[Sample, Sample]:
-    """Return training and test rows of the job's set and number, cut to the budget's rows.
-
-    Columns are standardised by the training rows. Where the test part is published, other splits
-    draw other training rows, if there are more than the budget has.
-    """
+    """Return training and test rows of the job's set and number, cut to the budget's rows. Columns
+    are standardised by the training rows. Where the test part is published, other splits draw other
+    training rows, if there are more than the budget has."""
     name, rep, budget = job["set"], job["rep"], job.budget
     rng = job.rng(f"split {name} {rep}")
     if name in PUBLISHED:
@@ -225,10 +223,8 @@ def tuned(job: Job, tuning: Sample, positive: np.ndarray) -> tuple[float, float]
 
 
 def _best(grid: list[float], folds: Sequence[Iterator[float]]) -> tuple[float, float]:
-    """Return the lam of the highest mean over the folds, the largest of equals, and that mean.
-
-    The smallest lam cost most; they are left out once two in a row are clearly worse.
-    """
+    """Return the lam of the highest mean over the folds, the largest of equals, and that mean. The
+    smallest lam cost most; they are left out once two in a row are clearly worse."""
     best, worse = (-np.inf, 0.0), 0
     for lam, values in zip(sorted(grid, reverse=True), zip(*folds, strict=True), strict=False):
         mean = float(np.mean(values))

@@ -182,10 +182,8 @@ def reproduce(
 def run_part(
     experiment: Experiment, part: Part, run: Run, deadline: float | None
 ) -> tuple[str, str, Document | str | None]:
-    """Run one part; return experiment, part, and its document, or why it failed.
-
-    After the deadline, on the clock that all processes share, it is not begun: None.
-    """
+    """Run one part; return experiment, part, and its document, or why it failed. After the
+    deadline, on the clock that all processes share, it is not begun: None."""
     if deadline is not None and time.monotonic() >= deadline:
         return experiment.name, part.key, None
     job = Job(experiment.name, part, run, experiment.spent(run.profile))
@@ -217,9 +215,7 @@ def code_sha256(experiment: Experiment) -> str:
 @dataclass(frozen=True)
 class Estimate:
     """What an experiment still takes; the minutes by the mean of those measured, None if none was.
-
-    `done` parts are in the folder or the evidence, `missing` ones lack data.
-    """
+    `done` parts are in the folder or the evidence, `missing` ones lack data."""
 
     tables: tuple[str, ...]
     parts: int

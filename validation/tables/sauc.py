@@ -77,10 +77,8 @@ def load_task(name: str, folder: Path) -> tuple[np.ndarray, np.ndarray]:
 
 
 def half_split(positive: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rows of a random training half and of the rest, each class halved.
-
-    Of an odd class one row more goes to training, by a coin.
-    """
+    """Return the rows of a random training half and of the rest, each class halved. Of an odd class
+    one row more goes to training, by a coin."""
     train = []
     for side in (positive, ~positive):
         rows = rng.permutation(np.flatnonzero(side))
@@ -138,10 +136,8 @@ def grid_of(budget: Mapping[str, Any], reading: str = "") -> Grid:
 
 @dataclass(frozen=True, eq=False)
 class Sides:
-    """Training and test rows, and the rule of the nearest pairs.
-
-    "anchor" is the rule that fits the printed counts, "union" that of the paper's text.
-    """
+    """Training and test rows, and the rule of the nearest pairs. "anchor" is the rule that fits the
+    printed counts, "union" that of the paper's text."""
 
     train: Sample
     test: Sample

@@ -98,10 +98,8 @@ def adamax(job: Job) -> Adamax:
 
 
 def incomplete_fit(problem: Problem, seed: int, solver: Adamax) -> Fit:
-    """Draw as many pairs as there are rows and descend. [ScalingUp, eq. (7), eq. (8)]
-
-    The certificate, over all pairs, is made after the clock has stopped.
-    """
+    """Draw as many pairs as there are rows and descend. [ScalingUp, eq. (7), eq. (8)] The
+    certificate, over all pairs, is made after the clock has stopped."""
 
     def fit() -> np.ndarray:
         drawn = draw_pairs(problem.pairs.positive, problem.n, seed)
@@ -115,9 +113,7 @@ def loops(
     X: np.ndarray, positive: np.ndarray, lam: float, seed: int, steps: int
 ) -> dict[str, tuple[np.ndarray, float, int]]:
     """Return weights, seconds and bytes of bare loops of Adamax on drawn pairs and on all of them.
-
-    The full model of the paper sums its pairs one by one.
-    """
+    The full model of the paper sums its pairs one by one."""
     plus, minus = np.flatnonzero(positive), np.flatnonzero(~positive)
     drawn = draw_pairs(positive, positive.size, seed)
 

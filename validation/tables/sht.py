@@ -154,10 +154,8 @@ def chosen(method: str, rows: Sample, folds: Folds, budget: Spend) -> tuple[np.n
 
 
 def exact_auc_svm(rows: Sample, folds: Folds, lams: Sequence[float]) -> tuple[np.ndarray, float]:
-    """Return the certified optimum over all pairs with lam by the folds, and its relative gap.
-
-    Each fold is one path of falling lam.
-    """
+    """Return the certified optimum over all pairs with lam by the folds, and its relative gap. Each
+    fold is one path of falling lam."""
     given = rows.X, rows.positive.astype(int)
     lam = cross_validated_path(*given, lams, cv=folds, tol=1e-3).lam_of("best")
     point = regularization_path(*given, [lam], tol=1e-6).points[0]
@@ -283,10 +281,8 @@ def _show(
     tested: Mapping[str, str],
     rivals: Sequence[str],
 ) -> None:
-    """Enter each column, named with a `k*` to be filled in, of each method at the four k*.
-
-    SHT-AUC is tested against its rivals with the trials of all k* together.
-    """
+    """Enter each column, named with a `k*` to be filled in, of each method at the four k*. SHT-AUC
+    is tested against its rivals with the trials of all k* together."""
     print_of = printed(PAPER, place)
     for method, (column, measure), k_star in product(methods, columns.items(), STARS):
         name = column.format(k_star)
@@ -460,10 +456,8 @@ def compute_genes(job: Job) -> Measured:
     inside, new = rows.part(places), rows.part(test)
 
     def protocols(method: str) -> Measured:
-        """Return the AUC: published, mean of as many results as folds, and right.
-
-        Of a method with k, by k, and with what Figs. 3 and 4 show.
-        """
+        """Return the AUC: published, mean of as many results as folds, and right. Of a method with
+        k, by k, and with what Figs. 3 and 4 show."""
         configs = grid(method, budget)
         leaky, clean = (
             fold_aucs(method, rows, folds, configs, budget) for folds in (published, right)
@@ -651,10 +645,8 @@ DONE = 0.95
     quick_minutes=0.3,
 )
 def compute_epochs(job: Job) -> Measured:
-    """Run SHT-AUC with k = k* and both steps, looking at AUC and objective on the way.
-
-    The weights at the end are compared with the k features of largest mean difference.
-    """
+    """Run SHT-AUC with k = k* and both steps, looking at AUC and objective on the way. The weights
+    at the end are compared with the k features of largest mean difference."""
     k, r = job["k_star"], job["r"]
     seed = job.draw_seed(f"{k} {r:g} {job['trial']}")
     data = sparse_mean_shift(1000, seed, d=1000, k_star=k, r=r, normalize=True)

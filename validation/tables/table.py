@@ -1,8 +1,6 @@
-"""A printed table or figure as something that can be run again.
-
-An `Experiment` says what is run: a budget, independent parts, and how one part is computed. A
-`Table` shows its results next to the print; tables that share an experiment run it once.
-"""
+"""A printed table or figure as something that can be run again. An `Experiment` says what is run: a
+budget, independent parts, and how one part is computed. A `Table` shows its results next to the
+print; tables that share an experiment run it once."""
 
 from __future__ import annotations
 
@@ -81,10 +79,8 @@ class NamedTest:
 
 
 def paired_test(a: Any, b: Any, overlap: float = 0.0) -> tuple[float, float, float, int] | None:
-    """Return Student's paired t test of a against b; None for fewer than three pairs.
-
-    That is the mean difference, its standard error, the two-sided p-value, and the pairs.
-    """
+    """Return Student's paired t test of a against b; None for fewer than three pairs. That is the
+    mean difference, its standard error, the two-sided p-value, and the pairs."""
     differences = np.asarray(a, dtype=float) - np.asarray(b, dtype=float)
     count = differences.size
     if count < 3:
@@ -103,11 +99,9 @@ Values = Callable[[int, int], Sequence[float]]
 def race(
     candidates: int, folds: int, values: Values, highest: float = 1.0
 ) -> tuple[int, int, float]:
-    """Return candidate and variant of the highest mean over the folds, and that mean.
-
-    A mean is at most what it would be if all folds to come gave the highest value there is: a
-    candidate that cannot reach a finished one is left, and the choice is that of all folds.
-    """
+    """Return candidate and variant of the highest mean over the folds, and that mean. A mean is at
+    most what it would be if all folds to come gave the highest value there is: a candidate that
+    cannot reach a finished one is left, and the choice is that of all folds."""
     found = [[values(candidate, 0)] for candidate in range(candidates)]
     order = sorted(range(candidates), key=lambda at: -max(found[at][0]))  # the likely ones first
     best = (float("-inf"), 0, 0)
@@ -170,11 +164,9 @@ class Sample:
 
 @dataclass(frozen=True)
 class Budget:
-    """One line of what is spent: the paper's, and ours in each profile, None where it has none.
-
-    The profile "printed" is the full one, but where the paper's own protocol is affordable. What is
-    not printed may be known from the authors' `programs`; else it is None.
-    """
+    """One line of what is spent: the paper's, and ours in each profile, None where it has none. The
+    profile "printed" is the full one, but where the paper's own protocol is affordable. What is not
+    printed may be known from the authors' `programs`; else it is None."""
 
     what: str
     paper: Any
@@ -223,10 +215,8 @@ class Part:
 def every_part(
     key: str, tasks: Mapping[str, Any] | None = None, **axes: Any
 ) -> Callable[[Mapping[str, Any]], list[Part]]:
-    """Return what makes a part for each choice of the parameters, the last of them fastest.
-
-    An axis is the line of a budget that has its values, or their number, or is the values.
-    """
+    """Return what makes a part for each choice of the parameters, the last of them fastest. An axis
+    is the line of a budget that has its values, or their number, or is the values."""
 
     def parts(budget: Mapping[str, Any]) -> list[Part]:
         spent: list[Any] = [budget[a] if isinstance(a, str) else a for a in axes.values()]
@@ -249,10 +239,8 @@ class Job:
         return self.part.parameters[name]
 
     def rng(self, stream: str) -> np.random.Generator:
-        """Return the random numbers of a purpose: a function of (seed, experiment, purpose).
-
-        Parts that name the same purpose get the same numbers: that is how methods share a split.
-        """
+        """Return the random numbers of a purpose: a function of (seed, experiment, purpose). Parts
+        that name the same purpose get the same numbers: that is how methods share a split."""
         return Context(self.experiment, self.run.seed, self.run.profile).rng(stream)
 
     def draw_seed(self, stream: str) -> int:
@@ -407,10 +395,8 @@ class Entry:
 
 @dataclass
 class Page:
-    """What is shown of a table, filled in its order with the results of an experiment.
-
-    Where a number is wanted, its name stands for the values of the parts with these parameters.
-    """
+    """What is shown of a table, filled in its order with the results of an experiment. Where a
+    number is wanted, its name stands for the values of the parts with these parameters."""
 
     entries: list[Entry] = field(default_factory=list)
     tests: list[NamedTest] = field(default_factory=list)
@@ -484,10 +470,8 @@ class Page:
         overlap: float = 0.0,
         **wanted: Any,
     ) -> None:
-        """Enter the paired t-test of first minus second, where there are three pairs or more.
-
-        Sides in one text are numbers that differ by the names alone, which stand for its braces.
-        """
+        """Enter the paired t-test of first minus second, where there are three pairs or more. Sides
+        in one text are numbers that differ by the names alone, which stand for its braces."""
         each = map(sides.format, names) if isinstance(sides, str) else sides
         a, b = (self.values(side, **wanted) for side in each)
         test = paired_test(a, b, overlap) if len(a) == len(b) else None
