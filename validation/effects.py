@@ -145,9 +145,6 @@ def _mean(values: Sequence[float | None]) -> float | None:
     return sum(known) / len(known) if len(known) == len(values) else None
 
 
-# The numbers of a page
-
-
 @dataclass(frozen=True)
 class Numbers:
     """What a page shows, in full: its cells and its paired tests."""
@@ -176,7 +173,6 @@ class Numbers:
 
 
 def of_page(table: str, source: str, page: Page) -> Numbers:
-    """Return the numbers of a page."""
     cells = {}
     for cell in page.entries:
         if isinstance(cell.ours, int | float):
@@ -202,7 +198,6 @@ def _printed(text: object) -> float | None:
 
 @lru_cache(maxsize=64)
 def numbers_of(table: str) -> Numbers:
-    """Return the numbers of a table in the full reproduction."""
     (entry,) = chosen([table], tables())
     return from_evidence(entry, EVIDENCE)
 
@@ -216,9 +211,6 @@ def from_evidence(table: Table, folder: Path) -> Numbers:
     results = Results(run, experiment.spent("full"), parts, done)
     source = f"evidence of the full run, protocol {experiment.protocol}, {len(done)} parts"
     return of_page(table.name, source, table.render(results))
-
-
-# A sentence, its estimand, and the answer
 
 
 @dataclass(frozen=True)
@@ -412,7 +404,6 @@ class Finding:
         return f"about {math.ceil(1 / left):,} {self.counts} could, for {round(count):,} here"
 
     def entered(self) -> Claim:
-        """Return it as a claim."""
         table = tables()[self.table]
         lines = [line for line in table.experiment.budget if departs(line, "full")]
         regime = "; ".join(map(_departure, lines)) or "As printed"
@@ -524,8 +515,6 @@ def _found(tables: Mapping[str, Any], **given: str) -> dict[str, Finding]:
 
 FINDINGS = _found({k: v for k, v in document().items() if k not in ("departures", "ours")})
 OURS = _found(document()["ours"], quote="", statement="")
-
-# Pages, and what we state of our own figures
 
 
 def said_on(table: Table, page: Page, results: Results) -> tuple[Said, ...]:

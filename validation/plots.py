@@ -56,7 +56,6 @@ class Figure:
 
     @classmethod
     def from_document(cls, figure: dict[str, Any]) -> Figure:
-        """Return the figure that `asdict` and JSON took apart."""
         series = tuple(
             Series(part["name"], tuple(part["x"]), tuple(part["y"]), part["reference"])
             for part in figure["series"]

@@ -55,8 +55,6 @@ class Rerun(NamedTuple):
 
 @dataclass
 class Recorded:
-    """What the evidence holds of an experiment."""
-
     parts: list[Rerun] = field(default_factory=list)
     absent: set[str] = field(default_factory=set)
     changed: set[str] = field(default_factory=set)
@@ -194,7 +192,6 @@ def check(
 
 
 def name_of(paper: str) -> str:
-    """Return the name of a paper's claim."""
     return f"evidence-of-{paper.lower()}-repeats"
 
 
@@ -228,7 +225,6 @@ def last_check(paper: str, folder: Path = EVIDENCE) -> Outcome:
 
 
 def record(paper: str, outcome: Outcome, folder: Path = EVIDENCE) -> dict[str, Any]:
-    """Return what `checked.json` keeps of a check."""
     return {
         "date": datetime.now(UTC).date().isoformat(),
         "version": __version__,
@@ -241,5 +237,4 @@ def record(paper: str, outcome: Outcome, folder: Path = EVIDENCE) -> dict[str, A
 
 
 def enter_reruns() -> None:
-    """Enter a claim for each paper."""
     enter({name_of(paper): lambda context, paper=paper: last_check(paper) for paper in PAPERS})

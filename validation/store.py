@@ -74,7 +74,6 @@ def plain(value: Any) -> Any:
 
 
 def _bytes_of(path: Path) -> bytes | None:
-    """Return what a file holds; None if it does not exist."""
     try:
         return path.read_bytes()
     except FileNotFoundError:
@@ -103,7 +102,6 @@ class Log:
         return len(self._known)
 
     def find(self, key: Any) -> Document | None:
-        """Return the latest document of this key."""
         return self._known.get(sha256_of(key))
 
     def add(self, document: Document) -> Document:
@@ -152,7 +150,6 @@ def part_key(experiment: Experiment, part: Part, run: Run) -> Document:
 
 
 def evidence_path(folder: Path, experiment: str, profile: str, seed: int) -> Path:
-    """Return where the evidence of an experiment stands."""
     return folder / f"{profile}-seed{seed}" / f"{experiment}.jsonl"
 
 
@@ -228,7 +225,6 @@ class EvidenceFolder:
         return document if kept == key else None
 
     def need(self, experiment: Experiment, part: Part) -> Document:
-        """Return the document of a part, or raise `InputError`."""
         document = self.find(experiment, part)
         if document is None:
             run, name = self.run, experiment.name

@@ -52,7 +52,6 @@ def kernel_problem(truth: Gram, positive: np.ndarray, lam: float, loss: Loss) ->
 
 
 def mean_loss(problem: Problem, w: np.ndarray) -> float:
-    """Return the mean loss over the pairs of a problem, without the penalty."""
     return problem.sums(problem.space.scores(w)).value
 
 
@@ -91,8 +90,6 @@ def within(solution: Solution, tol: float) -> Solution:
     return solution
 
 
-# The experiment
-
 POSTERIOR, PRIOR, NYSTROM = "4' (II)", "4' (II) a priori", "4' (A)"
 EXCESS, EXCESS_PRIOR = "4' (I)", "4' (I) a priori"
 PRINTED, REPAIRED, REALISED = "4", "4, n^(5/2)", "4, realised norms"
@@ -110,7 +107,6 @@ class Draw:
 
     @property
     def violated(self) -> list[str]:
-        """Names of the bounds that the true error exceeds."""
         return [name for name, bound in self.bounds.items() if bound.violated]
 
 
@@ -129,7 +125,6 @@ class Experiment:
 
     @property
     def posterior(self) -> Projected:
-        """What the projected problem tells."""
         return Projected.of(self.f_P)
 
     @property
@@ -193,7 +188,6 @@ def prepare(
     tol: float = 1e-9,
     solved: Experiment | None = None,
 ) -> Experiment:
-    """Solve the full and the projected problem of a data set, with proof."""
     mask, _, _ = split_labels(y)
     points = uniform(X, int(landmarks), seed).rows if isinstance(landmarks, Integral) else landmarks
     approximation = Approximation.of_landmarks(kernel, X, points, mask)
@@ -235,9 +229,6 @@ def _norm(problem: Problem, solution: Solution) -> float:
     """Return an upper bound of the exact minimiser's norm."""
     norm2 = above(problem.space.norm2(solution.w) + problem.space.norm2_error(solution.w))
     return above(above(np.sqrt(norm2)) + solution.certificate.radius)
-
-
-# The picture of bounds next to the true error.
 
 
 def bound_figure(

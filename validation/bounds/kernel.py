@@ -88,7 +88,6 @@ class Approximation:
 
     @property
     def n(self) -> int:
-        """Number of rows."""
         return self.truth.n
 
     @property
@@ -194,7 +193,6 @@ class Approximation:
         return Interval(float(low), float(high))
 
     def _blocks(self) -> Iterator[slice]:
-        """Yield slices of the positive rows."""
         n_pos, n_neg = self.sizes
         step = highest(1, BLOCK_BYTES // (8 * n_neg))
         for start in range(0, n_pos, step):
@@ -202,7 +200,6 @@ class Approximation:
 
 
 def _repeated(matrix: Any) -> bool:
-    """Whether two rows of a dense matrix are equal."""
     if sp.issparse(matrix):
         return False
     rows = np.ascontiguousarray(matrix) + 0.0  # no minus zero
@@ -210,7 +207,6 @@ def _repeated(matrix: Any) -> bool:
 
 
 def check_approximation(approximation: object, lam: object) -> None:
-    """Raise `InputError` unless these are an `Approximation` and a number lam > 0."""
     try:
         check_number("lam", lam)
     except InputError as error:

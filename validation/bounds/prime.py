@@ -66,7 +66,6 @@ class Projected:
 
     @classmethod
     def of(cls, solution: Solution) -> Projected:
-        """Return what a certified solution tells."""
         return cls(solution.witness.c, solution.certificate.gap)
 
 
@@ -222,8 +221,6 @@ def _rounded_up(
 
 @dataclass(frozen=True)
 class _Sizes:
-    """The numbers of the setting."""
-
     lam: float
     B: int
     delta: float

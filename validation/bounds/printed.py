@@ -130,7 +130,6 @@ class Theorem4:
         )
 
     def bound(self, exponent: float = PRINTED, root: float = 0.5) -> float:
-        """Return the right side."""
         return sum(self.terms(exponent, root))
 
 
@@ -233,7 +232,6 @@ def theorem4(
 
 
 def _squares(C: str, lam: float, norms: Norms | None) -> tuple[float, float, float]:
-    """Return C, C_B and C~_B."""
     check_choice("C", C, ("realised", "1/lam", "2/lam"))
     if C != "realised":
         one = float(C[0]) / lam
@@ -273,7 +271,6 @@ class Step:
 
     @property
     def holds(self) -> bool:
-        """Whether the printed inequality holds."""
         return self.left <= self.right
 
 
@@ -341,16 +338,13 @@ class DrawnPair:
         return float(np.linalg.norm(self.theta_tilde) + np.linalg.norm(self.theta_hat))
 
     def exact(self, theta: np.ndarray) -> np.ndarray:
-        """Return K theta: (n,)."""
         return self.approximation.truth.scores(theta)
 
     def approximate(self, theta: np.ndarray) -> np.ndarray:
-        """Return K~ theta: (n,)."""
         V = self.approximation.features
         return V @ (V.T @ theta)
 
     def loss(self, scores: np.ndarray) -> float:
-        """Return U_B at these scores."""
         return self.drawn.sums(scores).value
 
 
@@ -413,7 +407,6 @@ def eq_21(pair: DrawnPair, p: float = 0.5) -> Step:
 
 
 def _losses(full: Problem, drawn: Problem, w: np.ndarray, w_B: np.ndarray) -> tuple[float, float]:
-    """Return both sides of (17)."""
     if full.space is not drawn.space or full.lam != drawn.lam:
         raise InputError("the full and the drawn problem must share their space and lam")
     scores = [full.space.scores(full.check_weights(at)) for at in (w, w_B)]
@@ -484,7 +477,6 @@ class ClusterInstance:
 
     @property
     def smallest_eigenvalue(self) -> float:
-        """That of K."""
         return lowest(self.eta_mixed, self.eta_pure)
 
     @property

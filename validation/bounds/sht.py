@@ -95,16 +95,12 @@ def largest_restricted(M: np.ndarray, s: int) -> float:
 
 
 def check_blocks(M_blocks: np.ndarray) -> np.ndarray:
-    """Return the blocks' matrices as floats (m, d, d), or raise `InputError`."""
     M = np.asarray(M_blocks, dtype=float)
     if M.ndim != 3 or M.shape[1] != M.shape[2] or 0 in M.shape:
         raise InputError(f"the blocks' matrices must have shape (m, d, d), not {M.shape}")
     if not np.isfinite(M).all() or not np.allclose(M, M.transpose(0, 2, 1)):
         raise InputError("the blocks' matrices must be finite and symmetric")
     return M
-
-
-# [SHT, Theorem 1]
 
 
 def nu_printed(k: int, k_star: int) -> float:

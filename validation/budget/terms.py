@@ -49,8 +49,6 @@ BOUND_TERMS = {OPTIMISATION: "inexact", SAMPLING: "sampling", KERNEL: "nystrom"}
 
 @dataclass(frozen=True)
 class Term:
-    """One row of the budget."""
-
     name: str
     value: float
     bound: float | None = None
@@ -85,7 +83,6 @@ class ErrorBudget:
 
     @property
     def total(self) -> float:
-        """F(f) - F(f^)."""
         return self.objective - self.optimum
 
     @property
@@ -97,7 +94,6 @@ class ErrorBudget:
 
     @property
     def table(self) -> str:
-        """The budget as text, one row per term."""
         row = "{:>22} {:>11} {:>16} {:>20}".format
         lines = [row("", "F - p*", "Theorem 4 prime", "test AUC lost")]
         rows = [(t.name, t.value, t.bound, t.auc_lost, t.auc_error) for t in self.terms]
@@ -148,8 +144,6 @@ def pair_mean(
 
 @dataclass(frozen=True, eq=False)
 class FittedModel:
-    """What an error budget needs of a model."""
-
     w: np.ndarray
     lam: float
     loss: Loss
@@ -370,9 +364,6 @@ def _terms(
     return tuple(terms)
 
 
-# The picture: a bar a term, with what Theorem 4' allows it
-
-
 def budget_picture(budget: ErrorBudget, title: str = "Error budget") -> str:
     """Return the budget as one SVG picture.
 
@@ -399,7 +390,6 @@ def budget_picture(budget: ErrorBudget, title: str = "Error budget") -> str:
 
 
 def draw_budget(axes: Any, budget: ErrorBudget, title: str = "Error budget") -> None:
-    """Draw the bars on the axes of matplotlib, on a logarithmic scale."""
     rows = [(term.name, term.value, term.bound) for term in budget.terms]
     rows.append(("total", budget.total, budget.allowed))
     if budget.test is not None:

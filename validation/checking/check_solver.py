@@ -45,8 +45,6 @@ CheckVerdict = Literal[
 
 @dataclass(frozen=True, eq=False)
 class CheckRow:
-    """One problem's result."""
-
     problem: ReferenceProblem
     verdict: CheckVerdict
     lower: float
@@ -61,7 +59,6 @@ class CheckRow:
 
     @property
     def name(self) -> str:
-        """The problem's name."""
         return self.problem.name
 
     def to_dict(self) -> dict[str, Any]:
@@ -98,7 +95,6 @@ class CheckReport:
 
     @property
     def summary(self) -> str:
-        """How many problems are solved, in one sentence."""
         counts, total = self.counts, len(self.rows)
         skipped = counts.get("skipped", 0)
         text = f"{counts.get('pass', 0)} of {total - skipped} problems solved within {self.tol:g}"
@@ -112,7 +108,6 @@ class CheckReport:
 
     @property
     def table(self) -> str:
-        """The rows as text, the summary, and the likely causes."""
         lines = [("problem", "n", "d", "lam", "F(w)", "optimum", "excess", "seconds", "verdict")]
         for row in self.rows:
             found = "-" if row.objective is None else f"{row.objective:.8g}"
@@ -131,7 +126,6 @@ class CheckReport:
         return "\n".join([*text, "", self.summary, *causes])
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the whole report as plain values."""
         settings = ("solver", "loss", "tol", "max_time", "seed", "isolation", "passed", "counts")
         return {
             "schema_version": SCHEMA_VERSION,
@@ -143,7 +137,6 @@ class CheckReport:
         }
 
     def to_json(self) -> str:
-        """Return the whole report as one JSON document."""
         return json.dumps(self.to_dict(), allow_nan=False, indent=2)
 
     def __str__(self) -> str:
@@ -236,8 +229,6 @@ def check_solver(
     )
 
 
-# Judging an answer
-
 SMALL_OPTIMUM = 1e-6  # Below this an optimum is not a scale; F(0) = 1 is.
 
 
@@ -285,8 +276,6 @@ def whole_problem(problem: ReferenceProblem, loss: str, factor: float = 1.0) -> 
     pairs = AllPairs(problem.sample_weight)
     return linear_problem(problem.X, problem.y, problem.lam * factor, loss, pairs)
 
-
-# Likely causes
 
 AWKWARD_UNITS = frozenset(  # data whose features are not of order one
     "large-units large-values small-units offset unequal-columns outlier".split()

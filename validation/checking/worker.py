@@ -127,7 +127,6 @@ class Trace:
         self._own += time.perf_counter() - now
 
     def seconds(self, now: float) -> float:
-        """Return the seconds of the fit itself."""
         return now - self._start - self._own
 
 
@@ -181,7 +180,6 @@ Answer = dict[str, Any]
 
 
 def arguments_of(fit: Callable[..., Any]) -> tuple[str, ...]:
-    """Return the names of the arguments of `fit`, as far as they are known."""
     try:
         return tuple(inspect.signature(fit).parameters)
     except (TypeError, ValueError):  # some compiled functions have no signature
@@ -319,7 +317,6 @@ class OwnProcess:
         return {"seconds": time.perf_counter() - start} | answer
 
     def close(self) -> None:
-        """End the process, and all that it has started itself."""
         if self.pid is not None:
             self._kill()
             self._printed.close()

@@ -69,7 +69,6 @@ def right(
 
 
 def outcome(cases: Iterable[bool]) -> Outcome:
-    """Judge intervals by whether each is right."""
     found = list(cases)
     wrong = found.count(False)
     measured = f"{wrong} of {len(found)} intervals are wrong"
@@ -239,9 +238,6 @@ def of_a_loss(c: Context, loss: str) -> Solved:
                 yield solve(rows, y, LAM, loss=loss, **way), penalised(mean_loss(rows, every, loss))
 
 
-# Proof files of ordered pairs.
-
-
 def proof_file_of_ordered_pairs_holds_the_optimum(c: Context) -> Outcome:
     found, let_pass = [], 0
     for X, rng in draws(c):
@@ -270,16 +266,12 @@ def proof_file_of_ordered_pairs_holds_the_optimum(c: Context) -> Outcome:
 
 
 def verified(proof: Columns, X: np.ndarray, kind: str, columns: Columns) -> bool:
-    """Whether the checker verifies the file against these rows and columns."""
     order = check_proof.ordering(kind, columns, proof, {})
     try:
         check_proof.check(proof, X, order, np.ones(len(X)))
     except ValueError:
         return False
     return True
-
-
-# DeLong's variance.
 
 
 def variance_by_pairs(scores: np.ndarray, positive: np.ndarray) -> tuple[Fraction, Fraction]:

@@ -118,8 +118,6 @@ def share_for_auc(model: Model, wanted: float) -> float:
     return float(root)  # type: ignore[arg-type]
 
 
-# A named, labelled data set with its fingerprint
-
 _HASH_ROWS = 16_384
 
 
@@ -136,17 +134,14 @@ class Dataset:
 
     @property
     def is_positive(self) -> np.ndarray:
-        """Array (n,) of bool."""
         return np.asarray(self.y == 1)
 
     @property
     def n_pos(self) -> int:
-        """Number of rows of the positive class."""
         return int(np.count_nonzero(self.is_positive))
 
     @property
     def n_neg(self) -> int:
-        """Number of all other rows."""
         return int(self.y.shape[0]) - self.n_pos
 
 
@@ -198,8 +193,6 @@ def _add(digest: Any, values: np.ndarray) -> None:
     for start in range(0, values.shape[0], _HASH_ROWS):
         digest.update(values[start : start + _HASH_ROWS].astype(dtype, copy=False).tobytes("C"))
 
-
-# The papers' simulated data: each generator takes n and a seed
 
 # [SAUC, Table 1]: mean, off-diagonal covariance, samples; the first two are class I.
 _XOR_VARIANCE = 0.15
@@ -322,8 +315,6 @@ def _random(seed: int) -> np.random.Generator:
         raise InputError(f"seed must be 0 or more, not {seed}")
     return np.random.default_rng(seed)
 
-
-# By name
 
 _MAX_ROWS = 100_000_000
 

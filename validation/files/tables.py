@@ -43,8 +43,6 @@ from .labels import (
 )
 from .written import csv_text
 
-# What a file declares, or an option asks for, is measured before anything of it is made
-
 CGROUP_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 

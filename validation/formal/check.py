@@ -44,8 +44,6 @@ class Refused(Exception):
     """A file that does not compile, a forbidden word, a foreign axiom, a false statement proved."""
 
 
-# The Coq files of this folder: their order, their theorems, and false statements to try
-
 # Commands that leave something unproved, or that switch a check of Coq off.
 FORBIDDEN = (
     "Admitted admit give_up Axiom Axioms Parameter Parameters Conjecture Conjectures Abort "
@@ -64,7 +62,6 @@ class Source:
 
     @property
     def code(self) -> str:
-        """The text without comments, line by line as before."""
         return without_comments(self.text)
 
     @property
@@ -80,7 +77,6 @@ class Source:
 
     @property
     def unproved(self) -> list[str]:
-        """Forbidden words in it."""
         words = set(re.findall(r"\w+", self.code))
         return [word for word in FORBIDDEN if word in words]
 
@@ -132,7 +128,6 @@ class Planted:
 
     @property
     def key(self) -> str:
-        """A name for its file."""
         return f"{self.file}_{self.theorem}"
 
     def applied(self, text: str) -> str:
@@ -149,7 +144,6 @@ class Planted:
 
 
 def planted() -> list[Planted]:
-    """Return the false statements of `planted.json`."""
     return [Planted(**case) for case in json.loads((FOLDER / "planted.json").read_text("utf-8"))]
 
 
@@ -214,9 +208,6 @@ def _whole(numbers: Iterable[int]) -> str:
 def _fraction(text: str) -> str:
     x = Fraction(text)
     return f"({x.numerator} # {x.denominator})"
-
-
-# The check
 
 
 def compile_file(folder: Path, name: str, text: str) -> subprocess.CompletedProcess[str]:
@@ -312,7 +303,6 @@ def run_all(folder: Path, say: Say) -> int:
 
 
 def main() -> int:
-    """Check everything, print it, and return the exit status."""
     if shutil.which("coqc") is None:
         print("not run: coqc is not installed (the system's package `coq`, 8.16 or later)")
         return NOT_RUN

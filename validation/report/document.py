@@ -89,8 +89,6 @@ OBJECTS = {"Theorem 4, at least": 1, "Theorem 4'": 2, "Theorem 4', a priori": 3}
 PLACES = ("estimate", "low", "high", "printed")
 SIGNS = {"for": "+", "against": "−", "either": "±", "neither": ""}  # which way a departure works
 
-# Pictures
-
 
 def ticks(low: float, high: float, log: bool, most: int = 5) -> list[tuple[float, str]]:
     """Return places on an axis, `most` of them at most, with their labels; low, high and places of
@@ -197,9 +195,6 @@ def forest(lines: Sequence[Line]) -> dict[str, Any]:
         found.append({"of": line, "shown": shown, "claim": claim} | places)
     marks = [(at(x), "×" * power + label) for x, label in ticks(low, high, power)]
     return {"unit": unit.removeprefix("log10 of "), "ticks": marks, "zero": at(0), "lines": found}
-
-
-# The ten sentences
 
 
 @dataclass(frozen=True)
@@ -415,7 +410,6 @@ def _kernel_machine(row: Row, rows: Rows) -> Drawn:
 
 
 def headlines(rows: Rows) -> list[Headline]:
-    """Return the headlines whose rows are there."""
     found = []
     for name, (sentence, word, wrong, made) in TEN.items():
         if name not in rows or rows[name].verdict == ERROR:
@@ -444,8 +438,6 @@ def forests(rows: Sequence[Row]) -> list[tuple[str, dict[str, Any]]]:
     return [(table, forest(lines)) for (table, _), lines in groups.items()]
 
 
-# The page
-
 SCHEMA_VERSION = 2
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "cvxpy", "osqp", "clarabel", "ecos")
 
@@ -464,8 +456,6 @@ def environment() -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Report:
-    """All rows of a run and what they were run with."""
-
     rows: tuple[Row, ...]
     seed: int
     profile: str
@@ -477,21 +467,17 @@ class Report:
 
     @property
     def unexpected(self) -> list[Row]:
-        """The rows whose verdict is not the expected one, or that raised."""
         return [row for row in self.rows if not row.as_expected]
 
     @property
     def taken_over(self) -> int:
-        """How many rows were read from the files of an earlier run."""
         return sum(row.taken_over for row in self.rows)
 
     @property
     def exit_code(self) -> int:
-        """1 exactly when a verdict differs from the expected one, else 0."""
         return int(bool(self.unexpected))
 
     def as_json(self) -> dict[str, Any]:
-        """Return the document of `aucert validate --json`."""
         return {
             "schema_version": SCHEMA_VERSION,
             "version": self.version,
@@ -587,7 +573,6 @@ def part_1() -> dict[float, list[float]]:
 
 
 def shown(value: str | float) -> str:
-    """Return a number with six digits, text as it is."""
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 

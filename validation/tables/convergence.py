@@ -208,8 +208,6 @@ MEASURES: dict[str, tuple[Measure, tuple[str, ...]]] = {  # and the sets that it
     "published": (as_published, OWN),
 }
 
-# What the numbers say.
-
 Records = Sequence[Mapping[str, Any]]
 
 

@@ -44,8 +44,6 @@ Judge = Callable[[Table, Page, Results], Sequence[Said]]
 
 @dataclass(frozen=True)
 class Shown:
-    """A table with everything that its page says."""
-
     table: Table
     page: Page
     results: Results
@@ -104,7 +102,6 @@ class Shown:
 
     @property
     def command(self) -> str:
-        """What makes this page again."""
         run = self.results.run
         real = " --data-dir DIR" if any(part.needs for part in self.results.parts) else ""
         seed = "" if run.seed == 0 else f" --seed {run.seed}"
@@ -230,7 +227,6 @@ def number(value: float, digits: int) -> str:
 
 
 def departs(line: Budget, profile: str) -> bool:
-    """Return whether the profile spends other than the paper."""
     return line.spent(profile) not in (None, line.paper)
 
 
@@ -255,5 +251,4 @@ def shown_value(value: Any) -> str:
 
 
 def as_csv(entries: Sequence[Entry]) -> str:
-    """Return the entries as CSV, one a line, numbers in full."""
     return csv_text([_FIELDS, *(attrgetter(*_FIELDS)(entry) for entry in entries)])

@@ -177,7 +177,6 @@ class Budget:
 
     @property
     def theirs(self) -> Any:
-        """What the paper spends, as pages show it."""
         known = f"{self.paper} (programs)" if self.programs else self.paper
         return "not printed" if known is None else known
 
@@ -188,8 +187,6 @@ class Budget:
 
 @dataclass(frozen=True)
 class Run:
-    """Options of one `reproduce` call."""
-
     profile: str = "quick"
     seed: int = 0
     data_dir: Path | None = None
@@ -228,8 +225,6 @@ def every_part(
 
 @dataclass(frozen=True)
 class Job:
-    """What the function that computes a part is given."""
-
     experiment: str
     part: Part
     run: Run
@@ -244,7 +239,6 @@ class Job:
         return Context(self.experiment, self.run.seed, self.run.profile).rng(stream)
 
     def draw_seed(self, stream: str) -> int:
-        """Return a whole number below 2^32 for what takes a seed, derived likewise."""
         return Context(self.experiment, self.run.seed, self.run.profile).draw_seed(stream)
 
     def file(self, name: str) -> Path:
@@ -255,8 +249,6 @@ class Job:
 
 @dataclass(frozen=True)
 class Experiment:
-    """A computation that one or more tables share."""
-
     name: str
     budget: tuple[Budget, ...]
     parts: Callable[[Mapping[str, Any]], Sequence[Part]]  # of what a profile spends
@@ -376,13 +368,8 @@ def _draw_panel(axes: Any, panel: Panel) -> None:
     axes.get_legend().remove()
 
 
-# Pages
-
-
 @dataclass(frozen=True)
 class Entry:
-    """One cell: what is printed, and what came out."""
-
     row: str
     column: str
     printed: str | None
@@ -498,8 +485,6 @@ class Page:
 
 @dataclass(frozen=True)
 class Table:
-    """A printed table or figure."""
-
     name: str
     paper: str
     place: str
