@@ -227,12 +227,11 @@ class EvidenceFolder:
     def need(self, experiment: Experiment, part: Part) -> Document:
         document = self.find(experiment, part)
         if document is None:
-            run, name = self.run, experiment.name
-            raise InputError(
-                f"evidence of {name}: no part {part.key} of protocol {experiment.protocol} and its "
-                f"budget is there: restore {self._path(name)}, or make it with "
-                f"`aucert reproduce --profile {run.profile} --evidence DIR`"
-            )
+            name, protocol = experiment.name, experiment.protocol
+            make = f"`aucert reproduce --profile {self.run.profile} --evidence DIR`"
+            lacking = f"no part {part.key} of protocol {protocol} and its budget is there"
+            do = f"restore {self._path(name)}, or make it with {make}"
+            raise InputError(f"evidence of {name}: {lacking}: {do}")
         return document
 
     def add(self, document: Document) -> None:
@@ -280,9 +279,8 @@ def finished(
 
     # By itself joblib hands out quick pieces in ever larger batches, and then as many long ones to
     # a single process.
-    parallel = joblib.Parallel(
-        n_jobs=jobs, backend="loky", return_as="generator_unordered", batch_size=1
-    )
+    asked: Any = {"backend": "loky", "return_as": "generator_unordered", "batch_size": 1}
+    parallel = joblib.Parallel(n_jobs=jobs, **asked)
     with _unheard_by_workers():
         results: Any = parallel(joblib.delayed(work)(*piece) for piece in pieces)
     yield from results

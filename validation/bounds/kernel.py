@@ -80,10 +80,8 @@ class Approximation:
             raise InputError("K_tilde is zero: it approximates nothing")
         least = float(np.linalg.eigvalsh(truth.K - other.K)[0])
         if least < -1e-10 * float(np.abs(truth.K).max()):
-            raise InputError(
-                f"K - K_tilde has the eigenvalue {least:.2g}: the bounds need an approximation "
-                "from below, such as Nystrom's"
-            )
+            do = "the bounds need an approximation from below, such as Nystrom's"
+            raise InputError(f"K - K_tilde has the eigenvalue {least:.2g}: {do}")
         return cls(truth, vectors[:, kept] * np.sqrt(values[kept]), positive)
 
     @property

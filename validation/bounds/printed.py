@@ -239,9 +239,8 @@ def _squares(C: str, lam: float, norms: Norms | None) -> tuple[float, float, flo
     known = norms or Norms()
     full, drawn, projected = known.full, known.drawn, known.drawn_projected
     if full is None or drawn is None or projected is None:
-        raise InputError(
-            'C = "realised" needs the norms full, drawn and drawn_projected: give `norms`'
-        )
+        needed = "the norms full, drawn and drawn_projected: give `norms`"
+        raise InputError(f'C = "realised" needs {needed}')
     return full**2, drawn**2, projected**2
 
 

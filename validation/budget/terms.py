@@ -163,14 +163,12 @@ def read_model(model: Any, positive: np.ndarray) -> FittedModel:
     before, last = [step for step in steps[:-1] if step not in (None, "passthrough")], steps[-1]
     check_is_fitted(last)
     if not (hasattr(last, "coef_") and hasattr(last, "lam")):
-        raise InputError(
-            f"no error budget for {type(last).__name__}: it needs a model with coef_ and lam"
-        )
+        kind = type(last).__name__
+        raise InputError(f"no error budget for {kind}: it needs a model with coef_ and lam")
     maps: list[Nystrom] = [step for step in before if isinstance(step, Nystrom)]
     if maps and (len(maps) > 1 or before[-1] is not maps[0]):
-        raise InputError(
-            "Nystrom must stand once, right before the model: its norm is the kernel's"
-        )
+        where = "right before the model: its norm is the kernel's"
+        raise InputError(f"Nystrom must stand once, {where}")
     maps += [last.nystrom_] if hasattr(last, "nystrom_") else []
     if len(maps) > 1:
         raise InputError("two Nystrom maps in a row: the kernel that is meant is not defined")
@@ -277,20 +275,17 @@ def error_budget(
     stated, objective = fitted.stated, full.objective(fitted.w)
     # Row weights are not kept by a model, nor are the rows: what they were shows only here.
     if stated is not None and abs(objective - stated) > 1e-6 * abs(stated):
-        raise InputError(
-            f"the model's own objective is {stated:.6g}, on these rows it is {objective:.6g}: "
-            "it was fitted to other rows, with row weights or with a structure, and the "
-            "budget supports none of these"
-        )
+        differ = f"own objective is {stated:.6g}, on these rows it is {objective:.6g}"
+        why = "it was fitted to other rows, with row weights or with a structure"
+        raise InputError(f"the model's {differ}: {why}, and the budget supports none of these")
     own = full if fitted.pairs is None else full.with_pairs(fitted.pairs)
     f_P = solved(full)
     f_B = f_P if fitted.pairs is None else solved(own)
     best, task, gram = f_P, None, None
     if fitted.kernel is not None:
         if full.n > DENSE_LIMIT:
-            raise InputError(
-                f"the kernel problem of {full.n} rows is too large: take {DENSE_LIMIT}"
-            )
+            large = f"the kernel problem of {full.n} rows is too large"
+            raise InputError(f"{large}: take {DENSE_LIMIT}")
         gram = Gram.of_kernel(fitted.kernel, fitted.inputs(X))
         task = kernel_problem(gram, positive, fitted.lam, fitted.loss)
         best = solved(task.work, task)

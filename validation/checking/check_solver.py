@@ -266,9 +266,8 @@ def upper_value(problem: ReferenceProblem, loss: str, w: np.ndarray) -> float | 
         own = Certificate.of(whole, w, Minorant.from_scores(whole, 0 * scores, scale=0.0))
     lower = problem.optimum[loss][0]
     if lower > own.primal:
-        raise CertificateError(
-            f"F(w) is at most {own.primal!r}, below the proved lower bound {lower!r}: please report"
-        )
+        below = f"below the proved lower bound {lower!r}: please report"
+        raise CertificateError(f"F(w) is at most {own.primal!r}, {below}")
     return own.primal
 
 

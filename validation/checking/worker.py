@@ -56,9 +56,8 @@ def load_function(name: str) -> Callable[..., Any]:
         sys.path.insert(0, str(file.parent))  # what it imports from its own folder is found
         found = _imported(file.stem)
         if Path(getattr(found, "__file__", None) or "").resolve() != file:
-            raise InputError(
-                f"{module_name}: another module is called {file.stem}; rename the file"
-            )
+            other = f"another module is called {file.stem}"
+            raise InputError(f"{module_name}: {other}; rename the file")
     else:
         found = _imported(module_name)
     for part in path.split("."):

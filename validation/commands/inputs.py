@@ -53,10 +53,6 @@ FIRST_PARTS = 9  # partitions that are looked at for such numbers
 # From so many queries with a pair on, the concordance has an interval: they are what is drawn.
 FEWEST_QUERIES = 10
 
-STANDARDISED = (
-    "The columns are standardised: this is about them, not about the columns as the file has them."
-)
-
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
@@ -139,9 +135,8 @@ class Options:
         """Refuse an option on how another kind of file is read; a `vector` may have a header."""
         ending = name.lower().removesuffix(".gz")
         if self.zero_based is not None and not ending.endswith(tables.SVMLIGHT):
-            raise InputError(
-                f"{name}: --zero-based is for svmlight files ({', '.join(tables.SVMLIGHT)})"
-            )
+            endings = ", ".join(tables.SVMLIGHT)
+            raise InputError(f"{name}: --zero-based is for svmlight files ({endings})")
         if self.header is not None and not (vector or ending.endswith((".csv", ".tsv"))):
             raise InputError(f"{name}: --header is for .csv and .tsv files")
 
@@ -162,10 +157,9 @@ def split_names(text: str | None) -> tuple[str, ...] | None:
         row = next(csv.reader([text], skipinitialspace=True, strict=True), [])
     found = tuple(name.strip() for name in row)
     if not found or not all(found):
-        raise InputError(
-            f"{text!r}: give names of columns with one comma between two, and a name that holds "
-            'a comma between double quotes: "a, b"'
-        )
+        quoted = 'a name that holds a comma between double quotes: "a, b"'
+        do = f"give names of columns with one comma between two, and {quoted}"
+        raise InputError(f"{text!r}: {do}")
     return found
 
 
@@ -222,7 +216,8 @@ class Data:
     @property
     def in_units(self) -> str:
         """The sentence that standardised columns need, or nothing."""
-        return "" if self.scaler is None else f" {STANDARDISED}"
+        about = "this is about them, not about the columns as the file has them."
+        return "" if self.scaler is None else f" The columns are standardised: {about}"
 
 
 def open_data(name: str, options: Options, model: Any = None, vector: bool = False) -> Data:
@@ -239,9 +234,8 @@ def open_data(name: str, options: Options, model: Any = None, vector: bool = Fal
     if built_in:
         given = (options.target, options.positive, options.columns, options.drop)
         if any(each is not None for each in given):
-            raise InputError(
-                f"{name} is built in: --target, --positive, --columns and --drop are for files"
-            )
+            what = "--target, --positive, --columns and --drop are for files"
+            raise InputError(f"{name} is built in: {what}")
         data = load(name, options.seed)
         scaler = fit_scaling(data.X, None, options) if model is None else model.scaler
         y = data.is_positive.astype(np.int64)

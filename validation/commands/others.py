@@ -39,9 +39,8 @@ def run_validate(list_only: bool, out: str | None, as_json: bool, **asked: Any) 
         entries = claims(only=asked["only"])
         if as_json:
             keys = ("name", "paper", "place", "kind", "statement", "expected_verdict")
-            endings.say_json(
-                {"claims": [{key: str(getattr(one, key)) for key in keys} for one in entries]}
-            )
+            found = [{key: str(getattr(one, key)) for key in keys} for one in entries]
+            endings.say_json({"claims": found})
             return 0
         if not sys.stdout.isatty():
             for one in entries:  # a line a claim, so that names can be cut out
@@ -248,10 +247,8 @@ def _figure(path: Path, held: dict[str, Any]) -> Any:
             return _drawn_result(held)
     except (KeyError, TypeError, ValueError, OverflowError, AttributeError):
         pass
-    raise InputError(
-        f"{path}: nothing in it can be drawn: give what solve --out, path --out, "
-        "certify --json or bench wrote, or a path's to_dict()"
-    )
+    do = "give what solve --out, path --out, certify --json or bench wrote, or a path's to_dict()"
+    raise InputError(f"{path}: nothing in it can be drawn: {do}")
 
 
 def _panels(count: int, height: float, sharex: bool = False) -> tuple[Any, Any]:
@@ -333,9 +330,8 @@ def run_reproduce(
         return 0
     if check_only:
         if names or max_time or jobs != 1:
-            raise InputError(
-                "--check runs all papers in one process: leave out NAME, --jobs and --max-time"
-            )
+            do = "leave out NAME, --jobs and --max-time"
+            raise InputError(f"--check runs all papers in one process: {do}")
         return _check_evidence(out, as_json, **work)
     folder = endings.named_folder(out) or "aucert-tables"
     if estimate_only:

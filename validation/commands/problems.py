@@ -70,10 +70,8 @@ def run_solve(name: str, **given: Any) -> None:
     if options.proof and options.loss != "hinge":
         raise InputError("--proof is for the hinge: leave it out, or --loss")
     if options.proof and options.qid is not None and is_parquet_folder(name):
-        raise InputError(
-            "there are no proof files over partitions for the pairs within queries: leave --proof "
-            "out, or give one file"
-        )
+        what = "there are no proof files over partitions for the pairs within queries"
+        raise InputError(f"{what}: leave --proof out, or give one file")
     if options.proof_rows is not None and not options.proof:
         raise InputError("--proof-rows writes what --proof is checked against: give --proof, too")
 
@@ -116,9 +114,8 @@ def run_solve(name: str, **given: Any) -> None:
             elif request.takes_proof and in_memory:
                 with _or_said("proof"):
                     if data.scaler is not None:
-                        raise InputError(
-                            "it would hold standardised columns, not those of the data"
-                        )
+                        held = "standardised columns, not those of the data"
+                        raise InputError(f"it would hold {held}")
                     write_proof(proof, data.X, **data.labelled, lam=request.lam, solution=solution)
             document["proof"] = PROOF if proof.exists() else None
             if proof.exists() and not (data.partitioned or options.no_data):
@@ -157,9 +154,8 @@ def _check_ours(folder: Path) -> None:
     for name in OURS:
         path = folder / name
         if name in there and not (path.is_file() and files.get(name) == file_sha256(str(path))):
-            raise InputError(
-                f"--out {folder}: {name} is not the one that aucert has written there: {do}"
-            )
+            changed = f"{name} is not the one that aucert has written there"
+            raise InputError(f"--out {folder}: {changed}: {do}")
 
 
 def _progress(
@@ -402,10 +398,8 @@ def _read_weights(options: Options, data: Data) -> np.ndarray:
             err=True,
         )
     if data.scaler is None and found.of_standardised:
-        raise InputError(
-            f"{path}: these weights are of standardised columns: add --standardise "
-            "for the same rows, or give the model file next to them with --model"
-        )
+        do = "add --standardise for the same rows, or give the model file next to them with --model"
+        raise InputError(f"{path}: these weights are of standardised columns: {do}")
     w = found.values
     if found.names is not None and linear:
         columns = data.columns
@@ -416,15 +410,11 @@ def _read_weights(options: Options, data: Data) -> np.ndarray:
     if linear and data.assumed and w.size > d:
         raise InputError(may_count_from(data.name, d, w.size))
     if linear and w.size not in (d, d + 1):
-        raise InputError(
-            f"{path}: {w.size} weights, but the data have {d} features: "
-            "give one weight per feature, or one more as intercept"
-        )
+        do = "give one weight per feature, or one more as intercept"
+        raise InputError(f"{path}: {w.size} weights, but the data have {d} features: {do}")
     if not linear and w.size != n:
-        raise InputError(
-            f"{path}: {w.size} weights, but the data have {n} rows: "
-            "a kernel machine has one coefficient per row"
-        )
+        why = "a kernel machine has one coefficient per row"
+        raise InputError(f"{path}: {w.size} weights, but the data have {n} rows: {why}")
     return w
 
 

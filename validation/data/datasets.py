@@ -111,9 +111,8 @@ def share_for_auc(model: Model, wanted: float) -> float:
     Solves population_auc(model, share) = wanted: the AUC falls as the share grows from 0 to 1/2."""
     low, high = (population_auc(model, share) for share in (0.5, 0.01))
     if not low <= wanted <= high:
-        raise InputError(
-            f"the AUC of the {model} model is in [{low:.4f}, {high:.4f}], not {wanted}"
-        )
+        known = f"[{low:.4f}, {high:.4f}]"
+        raise InputError(f"the AUC of the {model} model is in {known}, not {wanted}")
     root = brentq(lambda s: population_auc(model, s) - wanted, 0.01, 0.5, xtol=1e-10)
     return float(root)  # type: ignore[arg-type]
 
@@ -155,10 +154,9 @@ def make_dataset(
         raise InputError(f"{name}: X has shape {rows.shape} and y has shape {labels.shape}")
     data = Dataset(name, rows, labels, source, data_sha256(rows, labels), support)
     if data.n_pos == 0 or data.n_neg == 0:
-        raise InputError(
-            f"{name}: {data.n_pos} positive and {data.n_neg} negative rows, but both classes are "
-            "needed: take more rows or another seed"
-        )
+        found = f"{data.n_pos} positive and {data.n_neg} negative rows"
+        do = "take more rows or another seed"
+        raise InputError(f"{name}: {found}, but both classes are needed: {do}")
     return data
 
 
@@ -359,10 +357,8 @@ def load(name: str, seed: int = 0) -> Dataset:
     if not colon:
         return GENERATORS[base](seed=seed)
     if not (rows.isascii() and rows.isdigit() and 0 < int(rows) <= _MAX_ROWS):
-        raise InputError(
-            f"{name!r}: after the colon a number of rows from 1 to {_MAX_ROWS:,} is needed, "
-            f"as in {base}:5000"
-        )
+        needed = f"a number of rows from 1 to {_MAX_ROWS:,} is needed, as in {base}:5000"
+        raise InputError(f"{name!r}: after the colon {needed}")
     return GENERATORS[base](n=int(rows), seed=seed)
 
 

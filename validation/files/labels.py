@@ -80,9 +80,8 @@ class Labels:
             if len(values) < len(read):
                 values = [word.strip() for word in words]
         if limited and len(values) > MAX_CLASSES:
-            raise InputError(
-                f"{where}: more than {MAX_CLASSES} different values: this is not a class label"
-            )
+            many = f"more than {MAX_CLASSES} different values"
+            raise InputError(f"{where}: {many}: this is not a class label")
         ordered = sorted(set(values))  # type: ignore[type-var]
         place = {value: k for k, value in enumerate(ordered)}
         return cls(ordered, np.array([place[v] for v in values], dtype=np.intp)[codes])
@@ -113,10 +112,9 @@ def two_classes(
             raise InputError(f"{where}: no class {positive!r}; the classes are {listed(values)}")
         place = values.index(wanted)
     elif len(values) > 2:
-        raise InputError(
-            f"{where}: {len(values)} classes ({listed(values)}) where two are needed: name the "
-            "column of the label with --target, or take one class against the rest with --positive"
-        )
+        do = "name the column of the label with --target, or take one class against the rest with "
+        many = f"{len(values)} classes ({listed(values)})"
+        raise InputError(f"{where}: {many} where two are needed: {do}--positive")
     y = (labels.codes == place).astype(np.int64)
     return y, values[place], values[1 - place] if len(values) == 2 else None
 

@@ -61,9 +61,8 @@ def check_room(what: str, size: int, do: str) -> None:
         found += [resource.getrlimit(kind)[0] for kind in limits]  # -1 means without
     limit = min((known for known in found if known > 0), default=size)
     if size > limit:
-        raise TooLargeError(
-            f"{what}: {_bytes(size)} of memory, where {_bytes(limit)} can be had: {do}"
-        )
+        had = f"where {_bytes(limit)} can be had"
+        raise TooLargeError(f"{what}: {_bytes(size)} of memory, {had}: {do}")
 
 
 def _bytes(size: int) -> str:
@@ -119,10 +118,9 @@ class Selection:
             raise InputError(f"{path}: a column is asked for twice: name each one once")
         for name in special if self.labelled else []:
             if special.count(name) > 1 or name in (*columns, *self.drop):
-                raise InputError(
-                    f"{path}: '{name}' is the label column (see --target), or orders or groups "
-                    "the rows: it cannot be both, or a feature, or left out"
-                )
+                what = "is the label column (see --target), or orders or groups the rows"
+                do = "it cannot be both, or a feature, or left out"
+                raise InputError(f"{path}: '{name}' {what}: {do}")
         wanted = [n for n in names if n not in special] if self.columns is None else columns
         place = {name: k for k, name in reversed([*enumerate(names)])}
         kept, order = ([place[n] for n in some] for some in (wanted, special))
@@ -276,10 +274,9 @@ def text_lines(path: Path) -> Iterator[str]:
             raise InputError(f"{path}: this is {what}: {do}")
         for row, line in enumerate(file, start=1):
             if not line.isascii() and re.search("[\udc80-\udcff]", line):
-                raise InputError(
-                    f"{path}: row {row} is not UTF-8 text: save the file as UTF-8 (from Latin-1: "
-                    "iconv -f latin1 -t utf-8 OLD > NEW), or let its name end as its kind does"
-                )
+                do = "save the file as UTF-8 (from Latin-1: iconv -f latin1 -t utf-8 OLD > NEW)"
+                do += ", or let its name end as its kind does"
+                raise InputError(f"{path}: row {row} is not UTF-8 text: {do}")
             yield line
 
 
@@ -592,9 +589,8 @@ def read_npz(path: Path, asked: Selection) -> Table:
         others[name] = X[:, columns.index(name)] if name in columns else known[name]
     for name, values in [*others.items(), (target, y)]:
         if values is not None and values.shape != X.shape[:1]:
-            raise InputError(
-                f"{path}: array '{name}' of shape {values.shape} next to {len(X)} rows"
-            )
+            shape = f"of shape {values.shape} next to {len(X)} rows"
+            raise InputError(f"{path}: array '{name}' {shape}")
     places = asked.places(path, columns, apart=True)
     kept = [columns[k] for k in places.features]
     rows = finite_rows(path, X if kept == columns else X[:, places.features], kept)

@@ -111,10 +111,8 @@ def _from_text(path: Path, sizes: Sequence[int], what: str, header: bool | None)
         """Return the numbers of lines of one each, or of a single line."""
         wide = [row for row, fields in lines if len(fields) > 1]
         if wide and len(lines) > 1:
-            raise InputError(
-                f"{path}: {what} are one number per line or one row; row "
-                f"{max(wide[0], lines[1][0])} is neither"
-            )
+            neither = f"row {max(wide[0], lines[1][0])} is neither"
+            raise InputError(f"{path}: {what} are one number per line or one row; {neither}")
         return numbers([(row, field) for row, fields in lines for field in fields])
 
     lines = _fields(path)
@@ -129,10 +127,9 @@ def _from_text(path: Path, sizes: Sequence[int], what: str, header: bool | None)
     if all(as_number(field) is None and not is_missing(field) for field in first):
         text, width = " ".join(first), len(below[0][1]) if below else 0
         if not (width == len(first) > 1 or _TITLE.search(text.lower())):  # a typing error
-            raise InputError(
-                f"{path}: text {text[:40]!r} in row {row}: {what} must be numbers; a title above "
-                f"them must say what they are, as in '{what.removesuffix('s')}'"
-            )
+            do = f"must say what they are, as in '{what.removesuffix('s')}'"
+            must = f"{what} must be numbers; a title above them {do}"
+            raise InputError(f"{path}: text {text[:40]!r} in row {row}: {must}")
         return Vector(column(below), first if width == len(first) > 1 else None, first)
     if header is None:
         header = len(below) in sizes and len(lines) != sizes[0]
@@ -219,10 +216,9 @@ def read_model_of_another(path: str | Path, n_features: int) -> LinearModel | No
     if (bad := np.flatnonzero(~np.isfinite(model.w))).size:
         raise InputError(f"{path}: weight {bad[0] + 1} is {model.w[bad[0]]}: all must be finite")
     if held != n_features:
-        raise InputError(
-            f"{path}: the model has {held} features, but the data have {n_features}: take those "
-            "that it was trained on; --zero-based says whether an svmlight file counts from 0"
-        )
+        do = "take those that it was trained on; --zero-based says whether an svmlight file counts "
+        both = f"the model has {held} features, but the data have {n_features}"
+        raise InputError(f"{path}: {both}: {do}from 0")
     return model
 
 
