@@ -162,13 +162,12 @@ def check(
             tied += bool(chosen_otherwise(result, now))
     left_out = "".join(f"; none of {', '.join(names)}: {why}" for why, names in none.items())
     if some:
-        lacking = sorted(
-            {f for name in some for f in evidence[name].absent | evidence[name].changed}
-        )
+        known = [evidence[name] for name in some]
+        lacking = sorted({f for each in known for f in each.absent | each.changed})
         left_out += f"; of {', '.join(some)} no part that needs {', '.join(lacking)}: these data "
         left_out += "are not here, or not those of the evidence"
     if not ran:  # the data are missing, or were changed, which is an error
-        known = evidence.values()
+        known = [*evidence.values()]
         if changed := sorted({f"{name}.npz" for each in known for name in each.changed}):
             why = f"the evidence was made of other data: {', '.join(changed)}"
             raise InputError(f"nothing can be run again: {why}")

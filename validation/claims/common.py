@@ -24,9 +24,8 @@ def wdbc_sample(c: Context, n_pos: int | None = None, n_neg: int | None = None) 
         for side, size in zip(sides, (n_pos, n_neg), strict=True)
     ]
     rows, name = np.concatenate(drawn), f"wdbc, scaled, {n_pos} + {n_neg} rows"
-    return c.use(
-        make_dataset(name, X[rows], whole.y[rows], source=f"{what}; rows drawn by the seed")
-    )
+    what += "; rows drawn by the seed"
+    return c.use(make_dataset(name, X[rows], whole.y[rows], source=what))
 
 
 def bound_data(c: Context) -> list[tuple[Dataset, Kernel]]:

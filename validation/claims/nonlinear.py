@@ -249,14 +249,13 @@ def growth(c: Context) -> dict[str, float]:
     rows, nonzeros, columns = (100, 10_000), (8, 512), (1 << 9, 1 << 13)
     by_columns = [touched(c, 100, d, 8) for d in columns]
     whole = [touched(c, 100, d, 8, SKIP) for d in columns]
+    dense = [touched(c, 100, d, None, SKIP) for d in (16, 512)]
     return {
         "rows": grows_like(rows, [touched(c, n, 512, 8) for n in rows]),
         "nonzeros": grows_like(nonzeros, [touched(c, 100, 1024, a) for a in nonzeros]),
         "columns": grows_like(columns, by_columns),
         "columns, of penalty and average": grows_like(columns, np.subtract(whole, by_columns)),
-        "columns, dense rows": grows_like(
-            (16, 512), [touched(c, 100, d, None, SKIP) for d in (16, 512)]
-        ),
+        "columns, dense rows": grows_like((16, 512), dense),
         "d a over the numbers touched, d = 8192": columns[-1] * 16 / by_columns[-1],
     }
 

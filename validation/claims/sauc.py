@@ -209,9 +209,8 @@ def answer(task: Formulation, tol: float = 1e-9) -> Solution:
 def sauc_eq_3_as_printed(c: Context) -> Outcome:
     train, test = toy(c), toy(c, 1)
     pairs = nearest_pairs(train.X, train.is_positive, 10)
-    theta, dual = solved_dual(
-        structured.pair_kernel(WIDTH(train.X, train.X), pairs.i, pairs.j), 1.0
-    )
+    Q = structured.pair_kernel(WIDTH(train.X, train.X), pairs.i, pairs.j)
+    theta, dual = solved_dual(Q, 1.0)
     columns = WIDTH(test.X, train.X)
     scores = (columns[:, pairs.i] - columns[:, pairs.j]) @ theta
     task = machine(train, 1 / pairs.i.size, 0.0, "rbf", pairs=pairs)

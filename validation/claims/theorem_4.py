@@ -265,9 +265,8 @@ def prepared(
         case = None
         for d in landmarks:
             stream = f"{data.name}/{lam:g}/{d}"
-            case = bounds.prepare(
-                data.X, data.y, kernel, lam, d, c.draw_seed(stream), TOL, solved=case
-            )
+            seed = c.draw_seed(stream)
+            case = bounds.prepare(data.X, data.y, kernel, lam, d, seed, TOL, solved=case)
             yield data, d, case, c.rng(stream)
 
 

@@ -408,9 +408,8 @@ def solver_progress(
             update(shown["now"] + shown["part"])
 
         if engine is not None:
-            engine.heard = lambda done, count: say(
-                "part", f"  part {done + 1} of {count}" if done < count else ""
-            )
+            part = "  part {} of {}".format
+            engine.heard = lambda at, n: say("part", part(at + 1, n) if at < n else "")
         try:
             yield partial(say, "now")
         finally:

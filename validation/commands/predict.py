@@ -176,10 +176,8 @@ class SavedModel:
     def weights(self, X: Any) -> np.ndarray:
         """Return the weights of the features, or the coefficients of these rows."""
         if not (self.exact or hasattr(self.last, "coef_")):
-            raise InputError(
-                f"{self.path}: a {type(self.last).__name__} has no weights to certify: certify "
-                "its scores with --scores"
-            )
+            none = f"a {type(self.last).__name__} has no weights to certify"
+            raise InputError(f"{self.path}: {none}: certify its scores with --scores")
         from ...exact.estimators.solved import weights_on
 
         try:
@@ -231,10 +229,8 @@ def _read_rows(
                 takes = f"the model {model.path} takes its columns by their names"
                 raise InputError(f"{name}: {takes}: leave --drop out")
             if missing := [column for column in wanted if column not in held]:
-                raise InputError(
-                    f"{name}: the model {model.path} needs columns that are not there: "
-                    f"{listed(missing)}"
-                )
+                needs = f"the model {model.path} needs columns that are not there"
+                raise InputError(f"{name}: {needs}: {listed(missing)}")
             asked = replace(asked, columns=wanted)
         with needed(asked.columns):
             table = read_raw(name, model.read_as(asked))
@@ -246,9 +242,8 @@ def _read_rows(
         hint = "" if columns is None else f" ({', '.join(columns[:5])}, ...)"
         fewer = ": leave out others, such as the label, with --drop"
         do = fewer if X.shape[1] > d and not built_in else ""
-        raise InputError(
-            f"{name}: {X.shape[1]} feature columns{hint}, the model {model.path} has {d}{do}"
-        )
+        found = f"{X.shape[1]} feature columns{hint}"
+        raise InputError(f"{name}: {found}, the model {model.path} has {d}{do}")
     if sp.issparse(X) and getattr(model.scaler, "with_mean", False):
         what = f"{name}: the rows as a dense table, since the model takes means off its columns"
         check_room(what, 8 * X.shape[0] * X.shape[1], "give fewer rows at a time")

@@ -149,9 +149,7 @@ def _check_ours(folder: Path) -> None:
     if not isinstance(held, dict) or not ours <= held.keys():
         raise InputError(f"--out {folder}: there is a {there[0]} that aucert has not written: {do}")
     files = held.get("files")
-    if not isinstance(files, dict):  # an early version kept none
-        return
-    for name in OURS:
+    for name in OURS if isinstance(files, dict) else ():  # an early version kept none
         path = folder / name
         if name in there and not (path.is_file() and files.get(name) == file_sha256(str(path))):
             changed = f"{name} is not the one that aucert has written there"
@@ -166,9 +164,8 @@ def _progress(
     many = n >= max(FEWEST, 4 * ROWS_PER_COORDINATE * d)
     sampled = many and plain and descends and request.loss != SQUARE
     first = f"solving a sample of the {n} rows first" if sampled else f"first step over {n} rows"
-    return endings.solver_progress(
-        first, options.as_json, data.X.engine if data.partitioned else None
-    )
+    engine = data.X.engine if data.partitioned else None
+    return endings.solver_progress(first, options.as_json, engine)
 
 
 @contextmanager
@@ -436,10 +433,9 @@ def _sign(path: str, model: vectors.LinearModel, data: Data) -> int:
         other = low is None or down == low or {down, low} == {0, -1}
         if numbers and up == high and other:
             return sign
-    raise InputError(
-        f"{path}: the model scores {model.labels[0]:g} above {model.labels[1]:g}, and the "
-        f"positive label is {high!r}: name another with --positive, or give plain weights"
-    )
+    order = f"the model scores {model.labels[0]:g} above {model.labels[1]:g}"
+    do = "name another with --positive, or give plain weights"
+    raise InputError(f"{path}: {order}, and the positive label is {high!r}: {do}")
 
 
 def _checked(options: Options) -> Options:
@@ -458,10 +454,8 @@ def _checked(options: Options) -> Options:
             "--fpr-max and --tpr-min": options.fpr_max != 1 or options.tpr_min != 0,
         }
         for words in (option for option, is_given in given.items() if is_given):
-            raise InputError(
-                "--exact is for linear weights, given by --weights or --model, over all pairs of "
-                f"two classes: leave {words} out"
-            )
+            what = "linear weights, given by --weights or --model, over all pairs of two classes"
+            raise InputError(f"--exact is for {what}: leave {words} out")
     convention, C = options.convention, options.C
     if options.lam is not None:
         if convention is not None or C is not None:
@@ -489,8 +483,6 @@ def _of_model(options: Options) -> tuple[SavedModel, Options]:
     if options.convention is not None:
         asked.pop("lam", None)
     if not asked and options.lam is None and options.convention is None:
-        kind = type(model.last).__name__
-        raise InputError(
-            f"{options.model}: a {kind} does not say which problem is meant: give --lam"
-        )
+        lacks = f"a {type(model.last).__name__} does not say which problem is meant"
+        raise InputError(f"{options.model}: {lacks}: give --lam")
     return model, replace(options, **{k: x for k, x in asked.items() if left_out(k)})

@@ -245,11 +245,11 @@ def xor(n: int = 120, seed: int = 0) -> Dataset:
 
 def xor_train_test(seed: int = 0) -> tuple[Dataset, Dataset]:
     """Draw the 600 rows of [SAUC, Table 1] and split each Gaussian 1/5 to 4/5 [SAUC, Fig. 2]."""
-    X, y, part = _xor_draw([count for _, _, count in _XOR_PARTS], seed)
+    counts = [count for _, _, count in _XOR_PARTS]
+    X, y, part = _xor_draw(counts, seed)
     # The rows of a part are independent draws: its first fifth is a random fifth.
-    train = np.concatenate(
-        [np.flatnonzero(part == k)[: count // 5] for k, (_, _, count) in enumerate(_XOR_PARTS)]
-    )
+    fifths = [np.flatnonzero(part == k)[: count // 5] for k, count in enumerate(counts)]
+    train = np.concatenate(fifths)
     test = np.setdiff1d(np.arange(len(y)), train)
     source = f"generated: XOR toy problem [SAUC, Table 1 and Fig. 2], seed={seed}"
     return (

@@ -58,9 +58,8 @@ def write_json(path: str | Path, document: Any) -> None:
     """Write a JSON document, indented, UTF-8; NumPy numbers and arrays become plain ones. NaN and
     infinity, which JSON does not have, are refused."""
     try:
-        text = json.dumps(
-            document, indent=2, allow_nan=False, ensure_ascii=False, default=plain_json
-        )
+        form: Any = {"indent": 2, "allow_nan": False, "ensure_ascii": False}
+        text = json.dumps(document, default=plain_json, **form)
     except ValueError as error:
         raise InputError(f"{path}: {error}: use null instead") from error
     write_text(path, f"{text}\n")

@@ -306,9 +306,8 @@ def main() -> int:
     if shutil.which("coqc") is None:
         print("not run: coqc is not installed (the system's package `coq`, 8.16 or later)")
         return NOT_RUN
-    print(
-        subprocess.run(["coqc", "--version"], capture_output=True, text=True).stdout.split("\n")[0]
-    )
+    version = subprocess.run(["coqc", "--version"], capture_output=True, text=True).stdout
+    print(version.split("\n")[0])
     started = time.perf_counter()
     with TemporaryDirectory() as folder:
         try:

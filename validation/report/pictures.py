@@ -301,9 +301,8 @@ def decision_surface(
     height = np.asarray(model.decision_function(grid)).reshape(first.shape)
     figure, axes = canvas(axes, 5.6)
     largest = max(float(np.abs(height).max()), 1e-300)
-    filled = axes.contourf(
-        first, second, height, 15, cmap="cividis", vmin=-largest, vmax=largest, alpha=0.8
-    )
+    style: Any = {"cmap": "cividis", "vmin": -largest, "vmax": largest, "alpha": 0.8}
+    filled = axes.contourf(first, second, height, 15, **style)
     axes.contour(first, second, height, [0.0], colors=BLACK, linewidths=1.4)
     axes.scatter(*rows[~positive].T, s=16, marker="o", c="white", edgecolors=BLACK, lw=0.6)
     axes.scatter(*rows[positive].T, s=22, marker="^", c=BLACK, edgecolors="white", lw=0.6)

@@ -154,9 +154,8 @@ def write_pages(folder: Path, shown: Sequence[Shown]) -> None:
     for item in shown:
         table, page, gaps = item.table, item.page, len(item.missing)
         if page.panels:
-            texts[f"{table.name}.svg"] = picture_svg(
-                table.name, page.said.get("picture", ""), page.panels
-            )
+            title = page.said.get("picture", "")
+            texts[f"{table.name}.svg"] = picture_svg(table.name, title, page.panels)
         texts |= {f"{table.name}.csv": as_csv(page.entries), f"{table.name}.md": markdown(item)}
         left = f" ({gaps} {'thing' if gaps == 1 else 'things'} missing)" if gaps else ""
         lines.append(

@@ -61,9 +61,8 @@ def cpu_minutes(experiment: Experiment, profile: str) -> float | None:
     """Return the minutes of all parts together, the full profile's by the evidence; or None."""
     if profile == "quick" or (profile == "printed" and experiment.printed_minutes):
         return experiment.quick_minutes if profile == "quick" else experiment.printed_minutes
-    kept = store.read_evidence(
-        store.evidence_path(store.EVIDENCE, experiment.name, "full", 0)
-    ).values()
+    path = store.evidence_path(store.EVIDENCE, experiment.name, "full", 0)
+    kept = store.read_evidence(path).values()
     return sum(document["cpu_seconds"] for document in kept) / 60 if kept else None
 
 
@@ -105,10 +104,8 @@ def begun(
         if not data.is_dir():
             raise InputError(f"--data-dir {data_dir}: no such folder")
     run = Run(profile, check_count("seed", seed, 0), data)
-    gathered = {}
-    kept = store.EvidenceFolder(
-        None if evidence is None else Path(evidence).expanduser().resolve(), run
-    )
+    gathered, folder = {}, None if evidence is None else Path(evidence).expanduser().resolve()
+    kept = store.EvidenceFolder(folder, run)
     for name, (experiment, parts) in planned(entries, run).items():
         log = store.Log(store.evidence_path(Path(out) / "parts", name, profile, run.seed))
         item = gathered[name] = Gathered(experiment, parts, log)

@@ -175,9 +175,8 @@ def mapped(
 def chosen_lam(few: Sample, budget: Mapping[str, Any], seed: int) -> tuple[float, float, float]:
     """Return the lam of the highest held-out AUC along the exact path, the seconds, that AUC."""
     y, asked = few.positive.astype(int), {"cv": budget["folds"], "seed": seed % 2**31}
-    path, seconds = timed(
-        lambda: cross_validated_path(few.X, y, budget["grid of lam"], tol=1e-4, **asked)
-    )
+    lams = budget["grid of lam"]
+    path, seconds = timed(lambda: cross_validated_path(few.X, y, lams, tol=1e-4, **asked))
     return path.lam_of("best"), seconds, float(path.mean_auc.max())
 
 

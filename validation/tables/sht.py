@@ -459,9 +459,8 @@ def compute_genes(job: Job) -> Measured:
         """Return the AUC: published, mean of as many results as folds, and right. Of a method with
         k, by k, and with what Figs. 3 and 4 show."""
         configs = grid(method, budget)
-        leaky, clean = (
-            fold_aucs(method, rows, folds, configs, budget) for folds in (published, right)
-        )
+        both = (fold_aucs(method, rows, f, configs, budget) for f in (published, right))
+        leaky, clean = both
 
         @cache
         def weights(at: int) -> np.ndarray:
