@@ -89,8 +89,7 @@ def theorem4_prime(
     Parameters
     ----------
     approximation : Approximation
-    lam : float
-        > 0.
+    lam : float > 0
     B : int, optional
         Number of drawn pairs; (A) needs none.
     part : {"II", "I", "A"}

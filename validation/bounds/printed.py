@@ -1,9 +1,6 @@
 """Error bounds on anybody's data: what a bound is here, and [ScalingUp, Theorem 4] as printed: its
-right side, the steps of its proof, and an instance on which it is false.
-
-`prime.py` has the corrected theorem, `sht.py` the theory of sparse AUC. How to call them:
-`docs/bounds.md`.
-"""
+right side, the steps of its proof, and an instance on which it is false. `prime.py` has the
+corrected theorem, `sht.py` the theory of sparse AUC. How to call them: `docs/bounds.md`."""
 
 from __future__ import annotations
 
@@ -42,11 +39,9 @@ class Bound:
 
     @property
     def total(self) -> float:
-        """The right side; infinite where it is undefined.
-
-        Of Theorem 4' it is rounded up, ingredients included; of the theorems as printed, and of
-        [SHT, Theorem 1], it is evaluated in floating point, and a note says so.
-        """
+        """The right side; infinite where it is undefined. Of Theorem 4' it is rounded up,
+        ingredients included; of the theorems as printed, and of [SHT, Theorem 1], it is evaluated
+        in floating point, and a note says so."""
         return float(sum(self.terms.values()))
 
     @property
@@ -96,12 +91,10 @@ class Norms:
 
 @dataclass(frozen=True)
 class Theorem4:
-    """The quantities in the right side of [ScalingUp, Theorem 4].
-
-    C, C_B, C_tilde bound |f^|^2, |f^_B|^2 and |f~_B|^2; N_max is the largest number of times that
-    one row is drawn; E2 the spectral norm of K - K~; lam_min and lam_plus the smallest and the
-    smallest nonzero eigenvalue of K and K~; K_max the largest root of K_ii.
-    """
+    """The quantities in the right side of [ScalingUp, Theorem 4]. C, C_B, C_tilde bound |f^|^2,
+    |f^_B|^2 and |f~_B|^2; N_max is the largest number of times that one row is drawn; E2 the
+    spectral norm of K - K~; lam_min and lam_plus the smallest and the smallest nonzero eigenvalue
+    of K and K~; K_max the largest root of K_ii."""
 
     n: float
     B: float
@@ -161,11 +154,10 @@ def theorem4(
     ----------
     approximation : Approximation
         K and K~ on the rows.
-    lam : float
-        > 0.
+    lam : float > 0
+    delta : float in (0, 1)
     B : int, optional
         Number of drawn pairs; the length of `pairs` by default.
-    delta : float in (0, 1)
     pairs : PairList, optional
         The drawn pairs, for the realised N_max.
     N_max : float, optional
@@ -186,8 +178,7 @@ def theorem4(
     -------
     Bound
         Terms "A1", "A2", "A3". Where floating point cannot tell lam_min from 0 the total is
-        infinite and `at_least` has the value at the largest possible lam_min. The right side
-        falls as lam_min grows.
+        infinite and `at_least` has the value at the largest possible lam_min.
 
     Raises
     ------
@@ -275,10 +266,8 @@ class Step:
 
 def eq_17(full: Problem, drawn: Problem, w: np.ndarray, w_B: np.ndarray) -> Step:
     """Return |U(f^) - U_B(f^_B)| <= max of |U_B(f) - U(f)| over f^ and f^_B. [ScalingUp, eq. (17)]
-
     Wrong as printed: the two minimise loss plus penalty. `corrected` adds the difference of the
-    penalties, lam/2 | |f^_B|^2 - |f^|^2 |, that was left out.
-    """
+    penalties, lam/2 | |f^_B|^2 - |f^|^2 |, that was left out."""
     left, right = _losses(full, drawn, w, w_B)
     penalties = full.lam / 2 * abs(full.space.norm2(w_B) - full.space.norm2(w))
     return Step("eq. (17)", left, right, right + penalties)
@@ -300,11 +289,9 @@ def hoeffding(
     C_max: float,
     delta: float = 0.05,
 ) -> Step:
-    """Return max |U_B(f) - U(f)| <= (1 + 2 K_max sqrt(C_max)) sqrt(log(4/delta) / (2B)).
-
-    The second display after eq. (17), said to hold with probability 1 - delta; f^_B depends on the
-    draw, so that Hoeffding's inequality does not apply to it. [ScalingUp, Theorem 4]
-    """
+    """Return max |U_B(f) - U(f)| <= (1 + 2 K_max sqrt(C_max)) sqrt(log(4/delta) / (2B)). The second
+    display after eq. (17), said to hold with probability 1 - delta; f^_B depends on the draw, so
+    that Hoeffding's inequality does not apply to it. [ScalingUp, Theorem 4]"""
     check_number("delta", delta, 0.0, 1.0)
     check_number("C_max", C_max, closed="low")
     right = (1 + 2 * K_max * np.sqrt(C_max)) * np.sqrt(np.log(4 / delta) / (2 * B))
@@ -353,11 +340,9 @@ def least_norm(features: np.ndarray, w: np.ndarray) -> np.ndarray:
 
 
 def eq_18(pair: DrawnPair, U_full: float | None = None) -> Step:
-    """Return |U_B(f^_B) - U_B(f~_B)| <= N_max/B (n K_max |f_D| + sqrt(n) E2 |theta~|).
-
-    [ScalingUp, eq. (18)], with |f_D|^2 = (theta^ - theta~)'K (theta^ - theta~). It holds; the
-    printed left side is |U(f^) - U_B(f~_B)|, for which no argument is given.
-    """
+    """Return |U_B(f^_B) - U_B(f~_B)| <= N_max/B (n K_max |f_D| + sqrt(n) E2 |theta~|). [ScalingUp,
+    eq. (18)], with |f_D|^2 = (theta^ - theta~)'K (theta^ - theta~). It holds; the printed left side
+    is |U(f^) - U_B(f~_B)|, for which no argument is given."""
     at_hat = pair.loss(pair.exact(pair.theta_hat)) if U_full is None else U_full
     left = abs(at_hat - pair.loss(pair.approximate(pair.theta_tilde)))
     a = pair.approximation
@@ -504,10 +489,8 @@ class ClusterInstance:
         return float(1 - g**2 / self.lam - self.loss), missed
 
     def theorem4(self, B: float, N_max: float, norms: tuple[float, ...] = ()) -> Theorem4:
-        """Return the right side of Theorem 4, the landmark in the mixed cluster.
-
-        `norms` are C, C_B and C~_B; 1/lam each by default, which is always valid.
-        """
+        """Return the right side of Theorem 4, the landmark in the mixed cluster. `norms` are C, C_B
+        and C~_B; 1/lam each by default, which is always valid."""
         sizes = (self.kernel_error, self.smallest_eigenvalue, self.landmark_eigenvalue)
         return Theorem4(self.n, B, self.lam, N_max, *sizes, *(norms or (1 / self.lam,) * 3))
 

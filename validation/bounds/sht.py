@@ -31,9 +31,7 @@ _CHUNK = 4096
 
 @dataclass(frozen=True)
 class RestrictedConstants:
-    """The constants of [SHT, Assumption 1, Assumption 2, eq. (7), eq. (8)] for s features: rho-_s,
-    twice the least eigenvalue of a mean M_SS, and rho+_s, twice the largest of a block's (M_i)_SS.
-    """
+    """rho-_s and rho+_s for s features. [SHT, Assumption 1, Assumption 2, eq. (7), eq. (8)]"""
 
     s: int
     minus: float
@@ -81,11 +79,9 @@ def restricted_constants_exact(M_blocks: np.ndarray, s: int) -> RestrictedConsta
 
 
 def largest_restricted(M: np.ndarray, s: int) -> float:
-    """Return an upper bound of the largest eigenvalue of M_SS over all S of s features.
-
-    The least of: the largest eigenvalue of M; the sum of the s largest diagonal entries, for the
-    trace of M_SS; the largest sum of s absolute values in one row, for the norm of M_SS.
-    """
+    """Return an upper bound of the largest eigenvalue of M_SS over all S of s features: the least
+    of the largest eigenvalue of M, the sum of the s largest diagonal entries (the trace of M_SS)
+    and the largest sum of s absolute values in one row (the norm of M_SS)."""
     s = lowest(check_count("s", s), len(M))
     whole = float(np.linalg.eigvalsh(M)[-1])
     trace = float(np.sort(np.diag(M))[len(M) - s :].sum())
@@ -109,22 +105,20 @@ def nu_printed(k: int, k_star: int) -> float:
 
 
 def nu_lemma2(k: int, k_star: int, d: int) -> float:
-    """Return the 1 + nu of [SHT, Lemma 2], which is what the proof uses.
+    """Return the 1 + nu of [SHT, Lemma 2], which is what the proof uses; 1, no growth, where k >=
+    d.
 
     nu = (mu + sqrt((4 + mu) mu)) / 2 with mu = min(k*, d - k) / (k - k* + min(k*, d - k)); at most
-    `nu_printed`. 1, no growth at all, where k >= d.
-    """
+    `nu_printed`."""
     left = lowest(k_star, d - k)
     mu = left / (k - k_star + left) if left > 0 else 0.0
     return 1 + (mu + math.sqrt((4 + mu) * mu)) / 2
 
 
 def least_sparsity(rho: float, k_star: int, nu: str = "lemma2") -> float:
-    """Return the number that k must exceed for kappa < 1, in the given reading of nu.
-
-    "lemma2": (rho^2 - rho) k*, the printed condition, exact where d - k >= k*. "printed": with the
-    displayed nu, sqrt(k*/k) must be below (sqrt(1 + 4/(rho - 1)) - 1) / 2.
-    """
+    """Return the number that k must exceed for kappa < 1, in the given reading of nu. "lemma2":
+    (rho^2 - rho) k*, the printed condition, exact where d - k >= k*. "printed": with the displayed
+    nu, sqrt(k*/k) must be below (sqrt(1 + 4/(rho - 1)) - 1) / 2."""
     check_choice("nu", nu, ("printed", "lemma2"))
     if rho <= 1 or math.isinf(rho):
         return 0.0 if rho <= 1 else math.inf
@@ -291,11 +285,8 @@ def sht_theorem2(
 
 
 def rows_for_curvature(d: int, s: int, r: float, lam: float = 1.0) -> tuple[float, float]:
-    """Return the n beyond which the base of (12) is positive, and beyond which all of (12) is.
-
-    288 s log d / (lam^2 r), and (12 sqrt(2) + 2 sqrt(32/3))^2 s log d / (lam^2 r), which is
-    552.4 of these units. [SHT, eq. (12)]
-    """
+    """Return the n beyond which the base of [SHT, eq. (12)] is positive, and beyond which all is:
+    288 and (12 sqrt(2) + 2 sqrt(32/3))^2 = 552.4 times s log d / (lam^2 r)."""
     unit = s * math.log(d) / (lam**2 * r)
     return 288 * unit, (12 * math.sqrt(2) + 2 * math.sqrt(32 / 3)) ** 2 * unit
 
@@ -303,11 +294,9 @@ def rows_for_curvature(d: int, s: int, r: float, lam: float = 1.0) -> tuple[floa
 def ratio_coefficients(
     n: int, d: int, s: int, b: int, lam: float = 1.0, form: str = "printed"
 ) -> tuple[float, float, float]:
-    """Return a, b, c of rho(r) = 16 / (a r + b sqrt(r) + c). [SHT, eq. (14)]
-
-    Differs from the paper with form="corrected": the logarithm L = log(b)/2 + log d of the
-    coefficient b stands outside the root, as (13) divided by (12) gives. See E40.
-    """
+    """Return a, b, c of rho(r) = 16 / (a r + b sqrt(r) + c). [SHT, eq. (14)] Differs from the paper
+    with form="corrected": the logarithm L = log(b)/2 + log d of the coefficient b stands outside
+    the root, as (13) divided by (12) gives. See E40."""
     check_choice("form", form, FORMS)
     log_d, L = math.log(check_count("d", d, 2)), math.log(check_count("b", b)) / 2 + math.log(d)
     inside = n * s * log_d * (L if form == "printed" else L**2)

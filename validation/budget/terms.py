@@ -238,15 +238,9 @@ def error_budget(
     X_test, y_test : arrays, optional
         Other rows; without them the budget has no test part.
     tol : float
-        Relative gap to which the optima between are solved.
+        Relative gap to which the optima between are solved, each within `max_time` seconds.
     delta : float in (0, 1)
         The bound fails with this probability, over the draw of the pairs.
-    max_time : float, optional
-        Seconds for each of the optima.
-
-    Returns
-    -------
-    ErrorBudget
 
     Raises
     ------
@@ -360,21 +354,11 @@ def _terms(
 
 
 def budget_picture(budget: ErrorBudget, title: str = "Error budget") -> str:
-    """Return the budget as one SVG picture.
+    """Return an `ErrorBudget` as one SVG picture with a title; equal budgets give equal text.
 
     A bar is a term's part of F(f) - p*, hatched where it is negative (a gain); a diamond what
     Theorem 4' allows it. Below them the total, and one standard error of the mean loss on the
     test rows: differences well below it are not seen there.
-
-    Parameters
-    ----------
-    budget : ErrorBudget
-    title : str
-
-    Returns
-    -------
-    str
-        Equal budgets give equal text.
     """
 
     def put(canvas: Any) -> None:

@@ -187,10 +187,6 @@ def check_solver(
     progress : function, optional
         Called with (done, total, row).
 
-    Returns
-    -------
-    CheckReport
-
     Raises
     ------
     InputError

@@ -151,8 +151,7 @@ def gap_curves(
     fits : mapping of names to functions (X, y, lam) -> w, or to "MODULE:FUNCTION"
         As in `check_solver`. Solutions, without X, are drawn by
         `aucert.validation.report.pictures.gap_curves`.
-    X : array (n, d)
-    y : array (n,)
+    X, y : array (n, d), array (n,)
         Two kinds of labels; the fits see 1 for the larger and 0.
     lam : float
         > 0.
@@ -161,9 +160,7 @@ def gap_curves(
         60 s to compile, and so may the lower bound, or ten times as long.
     loss : str
         A name of `exact.losses.registry.ALL_LOSSES`: "hinge", "logistic", ...
-    seed : int
-        As in `check_solver`.
-    isolate : bool
+    seed, isolate
         As in `check_solver`.
     ours : bool
         Whether the library's own solver runs, too.

@@ -122,21 +122,16 @@ def gap_curves(
 def bound_against_error(
     draws: Sequence[Draw], title: str = "Bounds next to the true error", *, axes: Axes | None = None
 ) -> Figure:
-    """Draw the true error of drawn pairs and Nyström, and the bounds on it, against B.
-
-    [ScalingUp, Theorem 4] as printed, and Theorem 4' a priori and a posteriori.
+    """Draw the true error of drawn pairs and Nyström, and the bounds on it, against B: [ScalingUp,
+    Theorem 4] as printed, and Theorem 4' a priori and a posteriori.
 
     Parameters
     ----------
     draws : list of Draw
-        From `aucert.validation.bounds.experiment.approximation_errors`, of several B.
+        From `aucert.validation.bounds.experiment.approximation_errors`, of several B. None at all
+        are an `InputError`.
     title : str
     axes : matplotlib Axes, optional
-
-    Raises
-    ------
-    InputError
-        If there are no draws.
     """
     if not draws:
         raise InputError("give at least one draw")
@@ -149,9 +144,6 @@ def budget_bars(
     budget: ErrorBudget, title: str = "Error budget", *, axes: Axes | None = None
 ) -> Figure:
     """Draw what each approximation behind a model costs: the picture of `budget_picture`.
-
-    A bar is a term's part of F(f) - p*, hatched where it is a gain; a diamond what Theorem 4'
-    allows it.
 
     Parameters
     ----------
@@ -175,18 +167,12 @@ def roc_with_thresholds(
     Parameters
     ----------
     model : fitted classifier, or a pipeline that ends in one
-        `ROCSVM` or any other with `decision_function`, `intercept_` and `classes_`.
-    X : array, frame or sparse matrix (n, d)
-    y : array (n,)
-        Labels of both classes.
+        `ROCSVM` or any other with `decision_function`, `intercept_` and `classes_`; another one is
+        an `InputError`.
+    X, y : array, frame or sparse matrix (n, d), labels (n,) of both classes
     rules : mapping of names to rules
         All named rules by default; a rule takes (scores, positive, weight).
     axes : matplotlib Axes, optional
-
-    Raises
-    ------
-    InputError
-        If the model has no scores, or a class is missing.
     """
     scores, positive = scored_rows(model, X, y)
     cuts = all_cuts(scores, positive)
@@ -225,13 +211,8 @@ def margin_distribution(
     Parameters
     ----------
     model, X, y, n_pairs, seed
-        As `certified_margins`.
+        As `certified_margins`, errors too.
     axes : matplotlib Axes, optional
-
-    Raises
-    ------
-    InputError
-        As `certified_margins`.
     """
     margins, slack = certified_margins(model, X, y, n_pairs=n_pairs, seed=seed)
     beyond, active = margins - slack > 1, margins + slack < 1
@@ -271,18 +252,11 @@ def decision_surface(
     Parameters
     ----------
     model : fitted classifier or pipeline
-        With `decision_function` and `classes_`, on two features.
-    X : array or frame (n, 2)
-    y : array (n,)
-        Labels of both classes.
+        With `decision_function` and `classes_`, on two features; others are an `InputError`.
+    X, y : array or frame (n, 2), labels (n,) of both classes
     resolution : int
         Points a side, >= 2.
     axes : matplotlib Axes, optional
-
-    Raises
-    ------
-    InputError
-        If there are not two features.
     """
     frame: Any = X
     names = list(frame.columns) if hasattr(frame, "columns") else ["x1", "x2"]
