@@ -154,10 +154,8 @@ def check(
         for experiment, part, result, _ in again:
             job = Job(experiment.name, part, run, experiment.spent(run.profile))
             now = plain(experiment.compute(job))
-            wrong += [
-                f"{name} {part.key}{where}"
-                for where in differences(result, now, experiment.tolerance)
-            ]
+            places = differences(result, now, experiment.tolerance)
+            wrong += [f"{name} {part.key}{where}" for where in places]
             ran.append(f"{name} {part.key}")
             tied += bool(chosen_otherwise(result, now))
     left_out = "".join(f"; none of {', '.join(names)}: {why}" for why, names in none.items())
@@ -172,22 +170,17 @@ def check(
             why = f"the evidence was made of other data: {', '.join(changed)}"
             raise InputError(f"nothing can be run again: {why}")
         absent = sorted({f"data:{name}" for each in known for name in each.absent})
-        return Outcome(
-            Verdict.NOT_TESTABLE,
-            f"no part of the evidence can be run again here{left_out}",
-            # no excuse where parts could be run, but for their length
-            details={"absent": [] if any(each.parts for each in known) else absent},
-        )
+        # No excuse where parts could be run, but for their length.
+        details = {"absent": [] if any(each.parts for each in known) else absent}
+        shown = f"no part of the evidence can be run again here{left_out}"
+        return Outcome(Verdict.NOT_TESTABLE, shown, details=details)
     if tied > max(1, OTHERWISE * len(ran)):
         wrong.append(f"cross-validation chose otherwise in {tied} of {len(ran)} parts")
-    return Outcome(
-        Verdict.FAILS if wrong else Verdict.HOLDS,
-        f"{len(ran)} parts run again, {len(wrong)} numbers differ"
-        + (f", cross-validation chose otherwise in {tied} of them" if tied else "")
-        + left_out,
-        details={"parts": ran, "differences": wrong[:10]},
-        tolerance=TOLERANCE,
-    )
+    details = {"parts": ran, "differences": wrong[:10]}
+    shown = f"{len(ran)} parts run again, {len(wrong)} numbers differ"
+    shown += f", cross-validation chose otherwise in {tied} of them" if tied else ""
+    verdict = Verdict.FAILS if wrong else Verdict.HOLDS
+    return Outcome(verdict, shown + left_out, details=details, tolerance=TOLERANCE)
 
 
 def name_of(paper: str) -> str:
@@ -211,16 +204,11 @@ def last_check(paper: str, folder: Path = EVIDENCE) -> Outcome:
     known = json.loads(CHECKED.read_text(encoding="utf-8"))[paper]
     when = f"run again on {known['date']} with version {known['version']}"
     if known["evidence"] != fingerprint(paper, folder):
-        return Outcome(
-            Verdict.FAILS,
-            f"the evidence is not the one {when}: `aucert reproduce --check` runs it again",
-        )
-    return Outcome(
-        Verdict(known["verdict"]),
-        f"{when}: {known['measured']}",
-        details={"date": known["date"], "parts": known["parts"]},
-        tolerance=TOLERANCE,
-    )
+        again = "`aucert reproduce --check` runs it again"
+        return Outcome(Verdict.FAILS, f"the evidence is not the one {when}: {again}")
+    verdict, measured = Verdict(known["verdict"]), f"{when}: {known['measured']}"
+    details = {"date": known["date"], "parts": known["parts"]}
+    return Outcome(verdict, measured, details=details, tolerance=TOLERANCE)
 
 
 def record(paper: str, outcome: Outcome, folder: Path = EVIDENCE) -> dict[str, Any]:

@@ -352,11 +352,9 @@ def _file_data(name: str, options: Options, model: Any) -> Data:
 def _warn_of_counters(name: str, X: Any, columns: list[str] | None) -> None:
     """Say which columns of a table, or of the first rows of a folder, count the rows."""
     for column in row_counters(X, columns):
-        click.echo(
-            f"aucert: {name}: column '{column}' counts the rows: if it is a saved row index "
-            f"and no feature, leave it out with --drop {shlex.quote(tables.option_of([column]))}",
-            err=True,
-        )
+        do = f"leave it out with --drop {shlex.quote(tables.option_of([column]))}"
+        what = f"column '{column}' counts the rows: if it is a saved row index and no feature"
+        click.echo(f"aucert: {name}: {what}, {do}", err=True)
 
 
 def row_counters(X: Any, columns: list[str] | None) -> list[str]:

@@ -185,10 +185,9 @@ def _judged(solution: Solution, data: Data, request: Request, options: Options) 
     trivial = request.is_partial and zero_is_optimal(request.loss, certificate, options.tol)
     most, least = at_most(certificate.primal, 12), at_least(certificate.dual, 12)
     part = f"{request.risk(data.positive)!r} of " if request.is_partial else ""
-    statement = (
-        f"The weights have an objective of at most {most} over {part}"
-        f"{pairs_of(data, request).count()} pairs, and no weights have less than {least}."
-    )
+    count = pairs_of(data, request).count()
+    statement = f"The weights have an objective of at most {most} over {part}{count} pairs, and no "
+    statement += f"weights have less than {least}."
     statement += f" {TRIVIAL}" if trivial else ""
     statement += f" {as_meant(certificate.objective)}" if request.gives_matrix else ""
     return {
@@ -259,16 +258,12 @@ def _followed(data: Data, request: Request, options: Options) -> tuple[FoundPath
         penalty = penalty_options(options, data)
         del penalty["l1"]  # it is a share here
         keys = ("gamma", "structure", "cv", "seed", "l1_ratio", "method", "tol", "max_time")
+        asked = {key: getattr(options, key) for key in keys} | penalty
+        asked |= {"kernel": request.kernel, "loss": request.loss, "lams": found.lams}
         rows: dict[str, Any] = {"y": None} if data.partitioned else data.labelled
         from ...exact.api.cross_validation import cross_validated_path  # loads scikit-learn
 
-        folds = cross_validated_path(
-            data.X,
-            lams=found.lams,
-            kernel=request.kernel,
-            loss=request.loss,
-            **(rows | {key: getattr(options, key) for key in keys} | penalty),
-        )
+        folds = cross_validated_path(data.X, **rows, **asked)
     return found, folds
 
 
@@ -317,12 +312,12 @@ def _table(document: dict[str, Any], found: FoundPath) -> str:
         lines.append(f"{why}: smaller lam are missing.")
     if folds:
         count = sum(folds["possible"])
-        lines.append(
+        last = (
             f"Of the held-out rows, the best lam is {folds['best']:.6g}, and within one standard "
-            f"error of it {folds['one_se']:.6g}; by the proved ranges {count} of "
-            f"{len(folds['lams'])} lam may be the best of the exact optima."
-            + (" The folds share the means and scales of all rows." if scaled else "")
         )
+        last += f"error of it {folds['one_se']:.6g}; by the proved ranges {count} of "
+        last += f"{len(folds['lams'])} lam may be the best of the exact optima."
+        lines.append(last + " The folds share the means and scales of all rows." * scaled)
     return "\n".join(lines)
 
 
@@ -390,10 +385,8 @@ def _read_weights(options: Options, data: Data) -> np.ndarray:
     sizes = (d, d + 1) if linear else (n,)
     found = vectors.read_vector(path, sizes, header=options.selection.header)
     if list(found.title) == ["0"] and found.values.size + 1 in sizes:
-        click.echo(
-            f"aucert: {path}: its first line, 0, is read as a header: write 0.0 if it is a weight",
-            err=True,
-        )
+        header = "its first line, 0, is read as a header: write 0.0 if it is a weight"
+        click.echo(f"aucert: {path}: {header}", err=True)
     if data.scaler is None and found.of_standardised:
         do = "add --standardise for the same rows, or give the model file next to them with --model"
         raise InputError(f"{path}: these weights are of standardised columns: {do}")

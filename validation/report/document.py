@@ -57,20 +57,14 @@ class Row(Outcome, Statement):
     @classmethod
     def from_document(cls, row: dict[str, Any]) -> Row:
         """Return the row that `asdict` and JSON took apart."""
-        parts = {
-            "data": tuple(DataUsed(**used) for used in row["data"]),
-            "figures": tuple(Figure.from_document(figure) for figure in row["figures"]),
-            "readings": tuple(row["readings"]),
-            "effects": tuple(row["effects"]),
-            "protocol": tuple(row["protocol"]),
-        }
+        parts = {key: tuple(row[key]) for key in ("readings", "effects", "protocol")}
+        parts["data"] = tuple(DataUsed(**used) for used in row["data"])
+        parts["figures"] = tuple(map(Figure.from_document, row["figures"]))
         return cls(**{**row, **parts})
 
 
-# The ten sentences that matter, and how fast things converge: numbers and pictures from rows.
-#
-# Every picture is drawn from the effects, the details or the figures of rows of the run; a headline
-# whose row is not in the run, or raised, is left out.
+# The ten sentences that matter: every picture is drawn from the effects, the details or the figures
+# of rows of the run; a headline whose row is not in the run, or raised, is left out.
 
 WORDS: dict[str, tuple[str, str]] = {  # verdict to the word on a sentence of ours, and its colour
     Verdict.HOLDS: ("We find: yes", "good"),
@@ -115,10 +109,8 @@ def chart(
     cannot show is left out, as an exact zero, which is one to rounding."""
     start, end = np.array([44, size[1] - 34]), np.array([size[0] - 12, 18])  # of the two axes
     of_x, of_y = (math.log10 if axis in logs else float for axis in "xy")
-    kept = [
-        [(of_x(x), of_y(y)) for x, y in zip(one.x, one.y, strict=True) if y > 1e-12]
-        for one in curves
-    ]
+    points = (zip(one.x, one.y, strict=True) for one in curves)
+    kept = [[(of_x(x), of_y(y)) for x, y in some if y > 1e-12] for some in points]
     every = np.array([*itertools.chain(*kept)] or [(0.0, 0.0)])
     low, high = every.min(axis=0), every.max(axis=0)
     pad = 0.04 * np.where(high > low, high - low, 1.0)
@@ -132,10 +124,10 @@ def chart(
     for k, axis in enumerate("xy"):
         some = ticks(low[k], high[k], axis in logs, int(most[k]))
         marks.append([(at([x, x])[0][k], text) for x, text in some])
-    drawn = [
-        (one.name, "ref" if one.reference else f"c{OBJECTS.get(one.name, k)}", at(points))
-        for k, (one, points) in enumerate(zip(curves, kept, strict=True))
-    ]
+    drawn = []
+    for k, (one, some) in enumerate(zip(curves, kept, strict=True)):
+        kind = "ref" if one.reference else f"c{OBJECTS.get(one.name, k)}"
+        drawn.append((one.name, kind, at(some)))
     return {"curves": drawn, "x": marks[0], "y": marks[1], "labels": labels, "size": size}
 
 
@@ -243,12 +235,10 @@ def _pairs(row: Row, rows: Rows) -> Drawn:
     first, real = row.effects[0], rows["competitive-auc-on-real-sets"]
     lost = f"{-real.effects[0]['estimate']:.2f} {_between(real.effects[0], 2, -1)}"
     powers = rows["incomplete-nystrom-converges-in-the-pairs"].details["exponents"]
-    what = (
-        f"points of AUC lost {_between(first, 3, -1)}, linear model, mean of four sizes; on three "
-        f"real sets {lost}, for new sets {_between(real.effects[1], 2, -1)}. A point is 0.01. "
-        "The distance of F from its optimum falls like B to the power "
-        f"{min(powers):.2f} to {max(powers):.2f}."
-    )
+    what = f"points of AUC lost {_between(first, 3, -1)}, linear model, mean of four sizes; on "
+    what += f"three real sets {lost}, for new sets {_between(real.effects[1], 2, -1)}. A point is "
+    what += "0.01. The distance of F from its optimum falls like B to the power "
+    what += f"{min(powers):.2f} to {max(powers):.2f}."
     kernel = rows["competitive-auc-of-the-kernel-on-real-sets"]
     named = (("linear model", row), ("real sets, linear", real), ("real sets, radial", kernel))
     return f"{-first['estimate']:.3f}", what, [Line(name, of.effects[0], of) for name, of in named]
@@ -262,12 +252,10 @@ def _sorted(row: Row, rows: Rows) -> Drawn:
     first, *parts = row.effects
     real = rows["all-pairs-take-less-time-on-real-sets"]
     times = sorted(10 ** part["estimate"] for part in (*parts, *real.effects[1:]))
-    what = (
-        f"as long [{10 ** first['low']:.0f}, {10 ** first['high']:.0f}] do drawn pairs take, in a "
-        "descent stopped by its own rule (departure c), as the certified fit of all; on real sets "
-        f"{10 ** real.effects[0]['estimate']:.0f}, set by set {times[0]:.0f} to {times[-1]:.0f}. "
-        "The paper's full model, which sums pairs one by one, was not run."
-    )
+    what = f"as long [{10 ** first['low']:.0f}, {10 ** first['high']:.0f}] do drawn pairs take, in "
+    what += "a descent stopped by its own rule (departure c), as the certified fit of all; on real "
+    what += f"sets {10 ** real.effects[0]['estimate']:.0f}, set by set {times[0]:.0f} to "
+    what += f"{times[-1]:.0f}. The paper's full model, which sums pairs one by one, was not run."
     bare = {"printed": None}
     lines = [Line("mean", first | bare, row), Line("real sets", real.effects[0] | bare, real)]
     lines += [Line(f"n = {p['name']}", p | bare, row, False) for p in parts]
@@ -280,10 +268,8 @@ def _sorted(row: Row, rows: Rows) -> Drawn:
 )
 def _landmarks(row: Row, rows: Rows) -> Drawn:
     first, *parts = row.effects
-    what = (
-        f"points of AUC gained by 300 landmarks {_between(first, 3)}. A kernel matrix whose "
-        "eigenvalues fall slowly takes more: see Convergence."
-    )
+    what = f"points of AUC gained by 300 landmarks {_between(first, 3)}. A kernel matrix whose "
+    what += "eigenvalues fall slowly takes more: see Convergence."
     sizes = [Line(f"n = {part['name']}", part, row, False) for part in parts]
     return f"{first['estimate']:+.3f}", what, [Line("mean", first, row), *sizes]
 
@@ -299,8 +285,8 @@ def _theorem_4(row: Row, rows: Rows) -> Drawn:
     case = "n = 1e+10, B = 1e+16, power 0.5"
     left, right = (row.details[f"{case}: {side} side"] for side in ("left", "right"))
     lines = row.figures[0].series[:2]
-    what = (
-        "true error against the printed bound, at n = 1e10 and B = 1e16. The landmark is where "
+    what = "true error against the printed bound, at n = 1e10 and B = 1e16. The landmark is where "
+    what += (
         "this happens in one draw of two; delta = 0.05 allows one of twenty. Picture: B = 1000 n."
     )
     return f"{left:.2f} > {right:.2f}", what, chart(lines, ("rows, n", "error"), "x", SMALL)
@@ -333,11 +319,9 @@ def _structure(row: Row, rows: Rows) -> Drawn:
     found = [rows["sauc-table-3-lead-over-" + name.lower().replace(", ", "-")] for name in names]
     lines = [Line(name, of.effects[0], of) for name, of in zip(names, found, strict=True)]
     first, last = (one.effects[0] for one in (row, found[-1]))
-    what = (
-        f"points of AUC over AUC-SVM, Gaussian kernel {_between(first, 1, 100)}, printed "
-        f"{100 * first['printed']:.1f}; over SVM {100 * last['estimate']:+.1f} "
-        f"{_between(last, 1, 100)}."
-    )
+    what = f"points of AUC over AUC-SVM, Gaussian kernel {_between(first, 1, 100)}, printed "
+    what += f"{100 * first['printed']:.1f}; over SVM {100 * last['estimate']:+.1f} "
+    what += f"{_between(last, 1, 100)}."
     return f"{100 * first['estimate']:+.1f}", what, lines
 
 
@@ -368,10 +352,8 @@ def _point(name: str, value: float, row: Row) -> Line:
 )
 def _screening(row: Row, rows: Rows) -> Drawn:
     least, mean = row.details["cosine, least and mean"]
-    what = (
-        "least cosine between its weights and those of screening; 1 would be the same weights. "
-        "The picture has the angle in degrees."
-    )
+    what = "least cosine between its weights and those of screening; 1 would be the same weights. "
+    what += "The picture has the angle in degrees."
     angles = np.degrees(np.arccos([mean, least, 0.0])).tolist()
     bare = replace(row, details={"side": "within", "margin": 0})
     names = ("mean", "largest", "unrelated")
@@ -402,10 +384,9 @@ def _sgd(row: Row, rows: Rows) -> Drawn:
 )
 def _kernel_machine(row: Row, rows: Rows) -> Drawn:
     first, speed = row.effects[0], rows["nbauc-orders-of-magnitude-faster"].effects[0]
-    what = (
-        f"points of AUC {_between(first, 1)} over one held to 3,000 rows, and "
-        f"{10 ** -speed['estimate']:.1f} times slower, on up to 80,000: not the paper's comparison."
-    )
+    what = f"points of AUC {_between(first, 1)} over one held to 3,000 rows, and "
+    what += f"{10 ** -speed['estimate']:.1f} times slower, on up to 80,000: not the paper's "
+    what += "comparison."
     return f"{first['estimate']:+.1f}", what, [Line("mean of 8 sets", first, row)]
 
 
@@ -509,22 +490,16 @@ class Report:
         from jinja2 import Environment, PackageLoader, StrictUndefined
         from markupsafe import Markup
 
-        jinja = Environment(
-            loader=PackageLoader("aucert.validation.report"),
-            autoescape=True,
-            undefined=StrictUndefined,
-            trim_blocks=True,
-            lstrip_blocks=True,
-        )
-        jinja.filters.update(
-            shown=shown,
-            seconds=shown_seconds,
-            chart=lambda one: chart(one.series, (one.x_label, hats(one.y_label))),
-            panel=lambda one: chart(
-                [Series(**c) for c in one["series"]], (one["x_label"], ""), "x" * one["log_x"] + "y"
-            ),
-            hats=hats,
-        )
+        style: Any = {"autoescape": True, "trim_blocks": True, "lstrip_blocks": True}
+        loader = PackageLoader("aucert.validation.report")
+        jinja = Environment(loader=loader, undefined=StrictUndefined, **style)
+
+        def panel(one: dict[str, Any]) -> dict[str, Any]:
+            logs, curves = "x" * one["log_x"] + "y", [Series(**c) for c in one["series"]]
+            return chart(curves, (one["x_label"], ""), logs)
+
+        jinja.filters.update(shown=shown, seconds=shown_seconds, hats=hats, panel=panel)
+        jinja.filters["chart"] = lambda one: chart(one.series, (one.x_label, hats(one.y_label)))
         rows = {row.name: row for row in self.rows}
         figures = {figure.name: figure for row in self.rows for figure in row.figures}
         return jinja.get_template("report.html").render(

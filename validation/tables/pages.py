@@ -158,10 +158,8 @@ def write_pages(folder: Path, shown: Sequence[Shown]) -> None:
             texts[f"{table.name}.svg"] = picture_svg(table.name, title, page.panels)
         texts |= {f"{table.name}.csv": as_csv(page.entries), f"{table.name}.md": markdown(item)}
         left = f" ({gaps} {'thing' if gaps == 1 else 'things'} missing)" if gaps else ""
-        lines.append(
-            f"| [{table.name}]({table.name}.md) | {table.paper}, {table.place} "
-            f"| {item.conclusion}{left} |"
-        )
+        link, place = f"[{table.name}]({table.name}.md)", f"{table.paper}, {table.place}"
+        lines.append(f"| {link} | {place} | {item.conclusion}{left} |")
     for name, text in (texts | {"index.md": "\n".join(lines) + "\n"}).items():
         write_text(folder / name, text)
 

@@ -105,13 +105,10 @@ def fit(method: str, rows: Sample, config: Config, spend: Spend) -> np.ndarray:
 def _fitted(method: str, X: Any, positive: np.ndarray, config: Config, spend: Spend) -> np.ndarray:
     if method == DENSE:
         return sparse_baselines.mean_difference(X, positive)
-    if method in (TOP, FISHER):
-        top = (
-            sparse_baselines.top_fisher
-            if method == FISHER
-            else sparse_baselines.top_mean_difference
-        )
-        return top(X, positive, int(config[0]))
+    if method == TOP:
+        return sparse_baselines.top_mean_difference(X, positive, int(config[0]))
+    if method == FISHER:
+        return sparse_baselines.top_fisher(X, positive, int(config[0]))
     first, second = config
     if method == "StoIHT":
         more: Any = {"step": 1.0, "max_epochs": spend["epochs"], "intercept": 0.0}

@@ -72,10 +72,8 @@ class NamedTest:
         """Return the sentence, with digits enough for two of the error."""
         digits = max(self.digits, 1 - math.floor(math.log10(self.error or 1.0)))
         unit = self.unit and f" {self.unit}"
-        return (
-            f"{self.name}: {self.difference:+.{digits}f}{unit} (standard error "
-            f"{self.error:.{digits}f}, p = {self.p:.2g}, {self.count} pairs)."
-        )
+        shown = f"standard error {self.error:.{digits}f}, p = {self.p:.2g}, {self.count} pairs"
+        return f"{self.name}: {self.difference:+.{digits}f}{unit} ({shown})."
 
 
 def paired_test(a: Any, b: Any, overlap: float = 0.0) -> tuple[float, float, float, int] | None:
