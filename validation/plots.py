@@ -4,7 +4,7 @@ the numbers of a picture; matplotlib is loaded only when a report is written."""
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import cycle
 from typing import Any
@@ -34,9 +34,7 @@ class Series:
     reference: bool = False
 
     @classmethod
-    def of(
-        cls, name: str, x: Sequence[float], y: Sequence[float], reference: bool = False
-    ) -> Series:
+    def of(cls, name: str, x: Any, y: Any, reference: bool = False) -> Series:
         """Return the curve through the points that a logarithmic axis can show."""
         points = np.array([x, y], dtype=float)
         kept = points[:, np.isfinite(points).all(axis=0) & (points > 0).all(axis=0)]
@@ -98,9 +96,7 @@ def legend_below(axes: Any) -> None:
     )
 
 
-def as_svg(
-    put: Callable[[Any], object], name: str, size: tuple[float, float], **settings: Any
-) -> str:
+def as_svg(put: Callable[[Any], Any], name: str, size: tuple[float, float], **settings: Any) -> str:
     """Return what is put on a canvas of matplotlib as SVG; equal pictures give equal text."""
     import matplotlib
     from matplotlib.backends.backend_svg import FigureCanvasSVG

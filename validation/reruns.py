@@ -92,9 +92,7 @@ def recorded_parts(paper: str, run: Run, folder: Path = EVIDENCE) -> dict[str, R
     return found
 
 
-def differences(
-    recorded: Any, found: Any, tolerance: float = 1e-6, where: str = ""
-) -> Iterator[str]:
+def differences(recorded: Any, found: Any, tol: float = 1e-6, where: str = "") -> Iterator[str]:
     """Yield the places where two results differ; times are not compared. See `MANY_STEPS` for the
     steps of a solver, and `TIED_AUC` for a method whose constants were chosen otherwise."""
     if isinstance(recorded, Mapping) and isinstance(found, Mapping):
@@ -106,17 +104,17 @@ def differences(
             if method in other and both and not of_data:
                 # What the other constants make of gaps and excesses is not known beforehand.
                 if "auc" in what:
-                    yield from differences(one, now, max(tolerance, TIED_AUC), at)
+                    yield from differences(one, now, max(tol, TIED_AUC), at)
             elif str(name).startswith(STEPS) and isinstance(one, int) and isinstance(now, int):
                 if max(one, now) > MANY_STEPS * min(one, now):
                     yield f"{at}: {one!r} recorded, {now!r} now"
             elif "seconds" not in str(name) and not str(name).startswith(CLOCK):
-                yield from differences(one, now, tolerance, at)
+                yield from differences(one, now, tol, at)
     elif isinstance(recorded, list) and isinstance(found, list) and len(recorded) == len(found):
         for at, pair in enumerate(zip(recorded, found, strict=True)):
-            yield from differences(*pair, tolerance, f"{where}/{at}")
+            yield from differences(*pair, tol, f"{where}/{at}")
     elif isinstance(recorded, float) and isinstance(found, int | float):
-        if not math.isclose(recorded, found, rel_tol=tolerance, abs_tol=tolerance):
+        if not math.isclose(recorded, found, rel_tol=tol, abs_tol=tol):
             yield f"{where}: {recorded!r} recorded, {found!r} now"
     elif recorded != found:
         yield f"{where}: {recorded!r} recorded, {found!r} now"

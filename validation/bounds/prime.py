@@ -207,14 +207,11 @@ def _loss(approximation: Approximation, lam: float, projected: Projected | None)
 
 
 def _rounded_up(
-    name: str,
-    terms: Mapping[str, float],
-    alternatives: Mapping[str, float] | None = None,
-    **rest: Any,
+    name: str, terms: Mapping[str, float], alternatives: Mapping[str, float] = {}, **rest: Any
 ) -> Bound:
     """Return the bound whose terms are these numbers, by more than they round."""
     up = {key: float(value * UP) for key, value in terms.items()}
-    others = {key: float(value * UP) for key, value in (alternatives or {}).items()}
+    others = {key: float(value * UP) for key, value in alternatives.items()}
     return Bound(name, up, at_least=sum(terms.values()), alternatives=others, **rest)
 
 

@@ -120,9 +120,7 @@ def in_order(differences: np.ndarray) -> np.ndarray:
     return (differences > 0) + 0.5 * (differences == 0)
 
 
-def pair_mean(
-    scores: np.ndarray, positive: np.ndarray, h: Callable[[np.ndarray], np.ndarray]
-) -> Estimate:
+def pair_mean(scores: np.ndarray, positive: np.ndarray, h: Callable[[Any], Any]) -> Estimate:
     """Return the mean of h(s_i - s_j) over the pairs, positive rows first. Its variance is that of
     its projection, var(h_i) / n_pos + var(h_j) / n_neg, with h_i and h_j the means over each row's
     partners; NaN for a class of one row."""

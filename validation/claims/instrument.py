@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import tempfile
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from functools import wraps
 from itertools import product
@@ -45,15 +45,10 @@ WINDOW = np.stack(np.meshgrid(*[np.linspace(-1, 1, 11)] * 2), axis=-1).reshape(-
 
 
 def right(
-    w: np.ndarray,
-    upper: float,
-    lower: float,
-    gap: float,
-    objective: Objective,
-    rounding: float = 0.0,
+    w: np.ndarray, upper: float, lower: float, gap: float, objective: Objective, slack: float = 0.0
 ) -> bool:
     """Whether the interval is tight and that of the objective F, whose F(w) lies between `upper` -
-    `rounding` and `upper`."""
+    `slack` and `upper`."""
     at = least = float(objective(w))
     # F is convex: a window around its best point, which holds w and 0 at first, narrows on it.
     best, width = w, 1.0 + 2 * np.abs(w).max()
@@ -64,7 +59,7 @@ def right(
         least = lowest(least, values.min())
     # The enumerated sums have a rounding of their own, far below SAME.
     low = lower - SAME * 1e-3 * abs(at)
-    outside = highest(at - upper, upper - rounding - at, 0.0)
+    outside = highest(at - upper, upper - slack - at, 0.0)
     return bool(outside <= SAME * at and low <= least and gap <= TIGHT)
 
 
@@ -141,9 +136,7 @@ def worst_loss(X: np.ndarray, y: np.ndarray, kp: float, kq: float, loss: str) ->
     return value
 
 
-def penalised(
-    value: Objective, l2: float = LAM, l1: float = 0.0, held: Sequence[int] = ()
-) -> Objective:
+def penalised(value: Objective, l2: float = LAM, l1: float = 0.0, held: Any = ()) -> Objective:
     """Return w -> l2/2 |w|^2 + l1 |w|_1 + value(w), infinite where a weight in `held` is < 0."""
 
     def objective(w: np.ndarray) -> np.ndarray:

@@ -22,11 +22,7 @@ Numbers = Sequence[float] | np.ndarray
 
 
 def judged(
-    good: bool,
-    measured: str,
-    details: Mapping[str, Any] | None = None,
-    empty: bool = False,
-    **more: Any,
+    good: bool, measured: str, details: Any = None, empty: bool = False, **more: Any
 ) -> Outcome:
     """Return that a claim holds where `good`, or says nothing (`empty`), else that it fails."""
     held = Verdict.VACUOUS if empty else Verdict.HOLDS
@@ -60,9 +56,7 @@ def differ(
     return judged(least > more_than and worst <= tol, shown, {**errors, **same}, tolerance=allowed)
 
 
-def arithmetic(
-    numbers: Mapping[str, tuple[float, float]], within: float, measured: str = ""
-) -> Outcome:
+def arithmetic(numbers: Mapping[str, Numbers], within: float, measured: str = "") -> Outcome:
     """Judge that numbers computed from a paper's own are the printed ones: found, printed."""
     right = [abs(found - printed) <= within for found, printed in numbers.values()]
     text = f"{sum(right)} of {len(right)} numbers of the text agree with the table"
@@ -83,11 +77,7 @@ def no_more_often(hits: int, draws: int, p: float) -> bool:
 
 
 def sandwich(
-    false: bool,
-    ratios: Sequence[float] | np.ndarray,
-    measured: str,
-    empty: bool = False,
-    **more: Any,
+    false: bool, ratios: Numbers, measured: str, empty: bool = False, **more: Any
 ) -> Outcome:
     """Judge a bound: it fails, is empty, is loose where it is ten times the truth, or holds."""
     held = Verdict.LOOSE if lowest(ratios) >= TEN else Verdict.HOLDS

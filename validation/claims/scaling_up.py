@@ -264,9 +264,7 @@ def kept(seed: int, profile: str) -> tuple[convergence.Records, str, tuple[str, 
     return [{**each.part.parameters, **each.result} for each in parts], part.key, wrong
 
 
-def from_evidence(
-    c: Context, good: bool, measured: str, details: dict[str, Any] | None = None
-) -> Outcome:
+def from_evidence(c: Context, good: bool, measured: str, details: Any = None) -> Outcome:
     """Judge by the evidence, which counts as far as a drawn part of it repeats."""
     _, part, wrong = kept(c.seed, c.profile)
     differs = f"differs in {len(wrong)} numbers" if wrong else "repeats"

@@ -255,15 +255,12 @@ class Case:
 
 
 def prepared(
-    c: Context,
-    sets: Sequence[tuple[Dataset, Kernel]],
-    lams: Sequence[float],
-    landmarks: Sequence[int],
+    c: Context, sets: Sequence[tuple[Dataset, Kernel]], lams: Sequence[float], sizes: Sequence[int]
 ) -> Iterator[tuple[Dataset, int, bounds.Experiment, np.random.Generator]]:
     """Yield data, d, both exact solutions, and the random numbers of their draws."""
     for (data, kernel), lam in product(sets, lams):
         case = None
-        for d in landmarks:
+        for d in sizes:
             stream = f"{data.name}/{lam:g}/{d}"
             seed = c.draw_seed(stream)
             case = bounds.prepare(data.X, data.y, kernel, lam, d, seed, TOL, solved=case)

@@ -394,10 +394,11 @@ def _task(first: str, quiet: bool, counted: bool) -> Iterator[Callable[..., None
         yield update
 
 
+Say = Callable[[str], None]
+
+
 @contextmanager
-def solver_progress(
-    first: str, quiet: bool = False, engine: Any = None
-) -> Iterator[Callable[[str], None]]:
+def solver_progress(first: str, quiet: bool = False, engine: Any = None) -> Iterator[Say]:
     """Yield a function that shows what is done now, after what is done `first`. The passes of an
     engine over its rows are shown, too."""
     with _task(first, quiet, counted=False) as update:

@@ -154,12 +154,7 @@ def run_check_solver(
 
 
 def run_bench(
-    solvers: Words,
-    data: Words,
-    lam: tuple[float, ...],
-    out: str | None,
-    as_json: bool,
-    **asked: Any,
+    solvers: Words, data: Words, lam: Sequence[float], out: str | None, as_json: bool, **asked: Any
 ) -> None:
     """Run all solvers on all problems, print the tables, and write what `--out` asks for. Asked are
     the seed, the loss, the seconds of a fit, and how the data are read."""

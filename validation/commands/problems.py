@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -156,9 +156,7 @@ def _check_ours(folder: Path) -> None:
             raise InputError(f"--out {folder}: {changed}: {do}")
 
 
-def _progress(
-    data: Data, request: Request, options: Any
-) -> AbstractContextManager[Callable[[str], None]]:
+def _progress(data: Data, request: Request, options: Any) -> AbstractContextManager[endings.Say]:
     (n, d), plain = data.X.shape, request.kernel == "linear" and data.member is None
     descends = options.method in ("auto", "descent") and isinstance(request.penalty, Ridge)
     many = n >= max(FEWEST, 4 * ROWS_PER_COORDINATE * d)

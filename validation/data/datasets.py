@@ -144,9 +144,7 @@ class Dataset:
         return int(self.y.shape[0]) - self.n_pos
 
 
-def make_dataset(
-    name: str, X: Any, y: Any, *, source: str, support: np.ndarray | None = None
-) -> Dataset:
+def make_dataset(name: str, X: Any, y: Any, *, source: str, support: Any = None) -> Dataset:
     """Put a data set together: float64 rows in C order, both classes present, fingerprint."""
     rows = np.ascontiguousarray(as_float64(X, f"{name}: X"))
     labels = check_labels(y, f"{name}: y")
@@ -471,9 +469,7 @@ def load_npz(
     return make_dataset(name, rows, labels, source=f"file {found.name}, {part} rows")
 
 
-def _part(
-    path: str | Path, arrays: dict[str, np.ndarray], part: Part
-) -> tuple[np.ndarray, np.ndarray]:
+def _part(path: str | Path, arrays: dict[str, Any], part: Part) -> tuple[np.ndarray, np.ndarray]:
     X, y = arrays["X"], arrays["y"]
     if "X_test" in arrays and "y_test" in arrays:
         n_train = len(X)

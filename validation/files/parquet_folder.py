@@ -17,7 +17,7 @@ from ...exact.spaces.groups import GroupedRows
 from ...exact.spaces.partitions import Block, LocalEngine, PartitionedRows, block_rows, named
 from . import tables
 from .labels import MAX_CLASSES, Label, Labels, two_classes
-from .tables import Numbers
+from .tables import Fault, Numbers
 
 NUMBERS = 1 << 24  # Small row groups are one partition up to about so many; a batch has no more.
 
@@ -118,9 +118,7 @@ def whole(path: str, batch: Any, name: str, places: range) -> Any:
     return column
 
 
-def refuse_all(
-    path: str, parts: Iterable[ParquetPartition], faults: dict[str, tables.Fault]
-) -> None:
+def refuse_all(path: str, parts: Iterable[ParquetPartition], faults: dict[str, Fault]) -> None:
     """Raise one error on all features with these faults, or with a bad cell. It reads no more than
     some partitions of a large folder."""
     found, left = dict(faults), 8 * NUMBERS
@@ -253,7 +251,7 @@ def parquet_paths(path: str) -> list[str]:
 
 def fault_in(
     schema: Any, column: str, kinds: dict[str, Any], first: str, label: bool = False
-) -> tables.Fault | None:
+) -> Fault | None:
     """Return why a file's column cannot be used next to the first file's, if it cannot."""
     if column not in schema.names:
         return f"no column '{column}', which {first} has", "write the same columns"

@@ -195,13 +195,7 @@ def roc_with_thresholds(
 
 
 def margin_distribution(
-    model: Any,
-    X: object,
-    y: object,
-    *,
-    n_pairs: int = 20_000,
-    seed: int = 0,
-    axes: Axes | None = None,
+    model: Any, X: Any, y: Any, *, n_pairs: int = 20_000, seed: int = 0, axes: Axes | None = None
 ) -> Figure:
     """Draw the margins of the pairs, and which of them the certificate decides.
 

@@ -443,17 +443,15 @@ def pair_steps(train: Sample, lam: float, epochs: int, seed: int) -> Iterator[Wa
         yield walk
 
 
-def _curves(
-    job: Job, train: Sample, test: Sample, chosen: Mapping[str, Choice], seed: int
-) -> Measured:
+def _curves(job: Job, train: Sample, test: Sample, best: dict[str, Choice], seed: int) -> Measured:
     """Return test AUC of three methods at the epochs of the figure."""
-    epochs, lam = job.budget["epochs of Fig. 1"], chosen["NSAUC"][0]
+    epochs, lam = job.budget["epochs of Fig. 1"], best["NSAUC"][0]
     curves: dict[str, list[float]] = {method: [] for method in CURVES}
     for epoch, walk in enumerate(pair_steps(train, lam, max(epochs), seed), start=1):
         if epoch in epochs:
             curves["NSAUC"].append(100 * test.auc(walk.mean))
             curves["NSVMSGD2"].append(100 * test.auc(walk.w))
-    for epoch, w in enumerate(saddle(train, chosen["NSOLAM"], max(epochs), seed), start=1):
+    for epoch, w in enumerate(saddle(train, best["NSOLAM"], max(epochs), seed), start=1):
         if epoch in epochs:
             curves["NSOLAM"].append(100 * test.auc(w))
     return {"epochs": epochs} | {f"{method}_curve": curve for method, curve in curves.items()}

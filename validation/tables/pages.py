@@ -55,11 +55,7 @@ class Shown:
 
     @classmethod
     def of(
-        cls,
-        table: Table,
-        results: Results,
-        documents: Mapping[str, Any],
-        judge: Judge | None = None,
+        cls, table: Table, results: Results, documents: dict[str, Any], judge: Judge | None = None
     ) -> Shown:
         found = list(documents.values())
         seconds, cpu = (sum(float(d[name]) for d in found) for name in ("seconds", "cpu_seconds"))

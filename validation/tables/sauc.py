@@ -219,9 +219,7 @@ def chosen_pair_machine(
     return final | {"sigma": sigma, "structure": structure, "cost": cost}
 
 
-def all_machines(
-    sides: Sides, kernel: str, grid: Grid, k: int, seed: int
-) -> dict[str, dict[str, float]]:
+def all_machines(sides: Sides, kernel: str, grid: Grid, k: int, seed: int) -> Measured:
     """Return what SVM, AUC-SVM and SAUC-SVM do, with their parameters chosen alike."""
     tried = list(product((1.0,) if kernel == "linear" else grid.sigmas, sorted(grid.costs)))
     (sigma, cost), _ = choice(sides, grid, seed, tried, lambda part, *at: [svm(part, kernel, *at)])

@@ -94,9 +94,7 @@ def paired_test(a: Any, b: Any, overlap: float = 0.0) -> tuple[float, float, flo
 Values = Callable[[int, int], Sequence[float]]
 
 
-def race(
-    candidates: int, folds: int, values: Values, highest: float = 1.0
-) -> tuple[int, int, float]:
+def race(candidates: int, folds: int, values: Values, limit: float = 1.0) -> tuple[int, int, float]:
     """Return candidate and variant of the highest mean over the folds, and that mean. A mean is at
     most what it would be if all folds to come gave the highest value there is: a candidate that
     cannot reach a finished one is left, and the choice is that of all folds."""
@@ -106,9 +104,9 @@ def race(
     for candidate in order:
         mine = found[candidate]
         while len(mine) < folds:
-            left = highest * (folds - len(mine))
+            left = limit * (folds - len(mine))
             most = max((sum(column) + left) / folds for column in zip(*mine, strict=True))
-            if most < best[0] - SLACK * highest:
+            if most < best[0] - SLACK * limit:
                 break
             mine.append(values(candidate, len(mine)))
         else:
@@ -411,13 +409,7 @@ class Page:
         return self.results.values(what, **wanted) if isinstance(what, str) else what
 
     def mean(
-        self,
-        row: str,
-        column: str,
-        what: Any,
-        printed: str | None = None,
-        digits: int = 2,
-        **wanted: Any,
+        self, row: str, column: str, what: Any, printed: Any = None, digits: int = 2, **wanted: Any
     ) -> tuple[float, float] | None:
         """Enter the mean over repetitions next to the print; return it with its error, if any."""
         values = self.values(what, **wanted)
@@ -426,14 +418,9 @@ class Page:
         return None if ours is None else (ours, error or 0.0)
 
     def means(
-        self,
-        row: str,
-        columns: Iterable[tuple[str, str, int]],
-        shown: Mapping[str, str] | None = None,
-        **wanted: Any,
+        self, row: str, columns: Iterable[Any], shown: Mapping[str, str] = {}, **wanted: Any
     ) -> None:
         """Enter the means of (column, number, digits) that are in print or have been run."""
-        shown = shown or {}
         for column, name, digits in columns:
             values = self.values(name, **wanted)
             if values.size or column in shown:

@@ -80,7 +80,7 @@ def test_the_winner_is_that_of_all_folds_of_all_candidates() -> None:
         asked.append((candidate, fold))
         return [(98.0, 55.0, 97.5)[candidate]]
 
-    assert layout.race(3, 3, values, highest=100.0)[0] == 0 and len(asked) == 7
+    assert layout.race(3, 3, values, limit=100.0)[0] == 0 and len(asked) == 7
     assert [fold for candidate, fold in asked if candidate == 1] == [0]  # 85 at best
     assert (2, 2) in asked  # 98.3 at best after one fold: it could have won
 
