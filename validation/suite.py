@@ -164,7 +164,9 @@ def run_claim(entry: Claim, seed: int, profile: str) -> Row:
     try:
         with stopped_at_once(), threadpool_limits(1):
             outcome = entry.run(context)
-        _refuse_nan(outcome)
+        for where, value in {"measured": outcome.measured, **outcome.details}.items():
+            if has_nan(value) or (isinstance(value, str) and re.search(r"\bnan\b", value)):
+                raise NaNError(f"{where} is NaN: nothing can be judged by it")
         if outcome.verdict not in claim.vocabulary(entry.kind):
             raise ValueError(f"{outcome.verdict} is not a verdict of a {entry.kind}")
         if outcome.verdict == Verdict.NOT_TESTABLE and _is_absent(entry, outcome):
@@ -207,13 +209,6 @@ def _is_absent(entry: Claim, outcome: Outcome) -> bool:
     needs = outcome.details.get("absent", ())
     lacking = (replace(entry, needs=(need,)).missing is not None for need in needs)
     return entry.kind == "suite" and bool(needs) and all(lacking)
-
-
-def _refuse_nan(outcome: Outcome) -> None:
-    """Raise `NaNError` if NaN is measured anywhere, in words too."""
-    for where, value in {"measured": outcome.measured, **outcome.details}.items():
-        if has_nan(value) or (isinstance(value, str) and re.search(r"\bnan\b", value)):
-            raise NaNError(f"{where} is NaN: nothing can be judged by it")
 
 
 @cache

@@ -248,10 +248,10 @@ def bound_figure(
         caption += " Theorem 4 as printed, with C = C_B = C~_B = 1/lam and the realised N_max."
     sizes = sorted({draw.B for draw in draws})
     groups = [[draw for draw in draws if draw.B == B] for B in sizes]
-    series = [
-        Series.of(label, sizes, [float(np.median([value(d) for d in group])) for group in groups])
-        for label, value in curves.items()
-    ]
+    series = []
+    for label, value in curves.items():
+        medians = [float(np.median([value(draw) for draw in group])) for group in groups]
+        series.append(Series.of(label, sizes, medians))
     top = "largest possible value" if part_1 else "largest possible error"
     series.append(Series.of(top, sizes, [1.0] * len(sizes), True))
     counts = sorted({len(group) for group in groups})

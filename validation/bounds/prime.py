@@ -154,24 +154,15 @@ def theorem4_prime(
         totals = {form: value + eps + loss.total for form, value in forms.items()}
         return _rounded_up(name, terms, totals, notes=(*notes, COMPARED), **given)
     norms = norms or Norms()
-    full, f_P, f_B = (
-        most if norm is None else norm
-        for norm, most in (
-            (norms.full, s.S),
-            (norms.projected, s.Sp),
-            (norms.drawn_projected, s.Sp),
-        )
-    )
+    known = (norms.full, s.S), (norms.projected, s.Sp), (norms.drawn_projected, s.Sp)
+    full, f_P, f_B = (most if norm is None else norm for norm, most in known)
     slack = float(s.R * np.sqrt(2 * gap_full / lam) + s.Rp * np.sqrt(2 * eps / lam))
     away = np.sqrt(2 * loss.total / lam)  # >= |f^_P - f^|
     H = (1 + s.Rp * f_P) * np.sqrt(np.log(4 / s.delta) / (2 * s.B))
-    branches = {
-        "penalties": {
-            "objectives": highest(s.z**2 / (2 * lam), loss.total),
-            "penalties": 0.5 * (full + f_B) * (s.z + lam * away),
-        },
-        "lipschitz": {"full change": s.R * away, "drawn change": s.Rp * s.z / lam},
-    }
+    penalties = {"objectives": highest(s.z**2 / (2 * lam), loss.total)}
+    penalties["penalties"] = 0.5 * (full + f_B) * (s.z + lam * away)
+    lipschitz = {"full change": s.R * away, "drawn change": s.Rp * s.z / lam}
+    branches = {"penalties": penalties, "lipschitz": lipschitz}
     totals = {key: float(H + slack + sum(value.values())) for key, value in branches.items()}
     best = branches[lowest(totals, key=lambda key: totals[key])]
     terms = {"hoeffding": H, **best, "inexact": slack}

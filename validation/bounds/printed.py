@@ -116,11 +116,9 @@ class Theorem4:
         norms = np.sqrt(self.C / self.lam_min) + A2 if self.lam_min else np.inf
         A3 = self.K_max * np.sqrt(2 / self.lam) * norms**root
         last = A3 * np.sqrt(self.N_max * self.E2 * self.n**exponent / self.B)
-        return (
-            float(A1 * np.sqrt(np.log(4 / self.delta) / self.B)),
-            float(self.N_max / self.B * A2 * self.E2 * np.sqrt(self.n)),
-            float(self.N_max / self.B * last),
-        )
+        first = A1 * np.sqrt(np.log(4 / self.delta) / self.B)
+        second = self.N_max / self.B * A2 * self.E2 * np.sqrt(self.n)
+        return float(first), float(second), float(self.N_max / self.B * last)
 
     def bound(self, exponent: float = PRINTED, root: float = 0.5) -> float:
         return sum(self.terms(exponent, root))
@@ -205,7 +203,17 @@ def theorem4(
     N_max = check_number("N_max", N_max)
     lam_min, lam_plus = approximation.lam_min, approximation.lam_plus
     spectrum = approximation.E2, lam_min.low, lam_plus.low
-    rest = *_squares(C, lam, norms), approximation.K_max, delta
+    check_choice("C", C, ("realised", "1/lam", "2/lam"))
+    known = norms or Norms()
+    full, drawn, projected = known.full, known.drawn, known.drawn_projected
+    if C != "realised":
+        squares = (float(C[0]) / lam,) * 3
+    elif full is None or drawn is None or projected is None:
+        needed = "the norms full, drawn and drawn_projected: give `norms`"
+        raise InputError(f'C = "realised" needs {needed}')
+    else:
+        squares = full**2, drawn**2, projected**2
+    rest = *squares, approximation.K_max, delta
     formula = Theorem4(approximation.n, B, lam, N_max, *spectrum, *rest)
     upper = replace(formula, lam_min=lam_min.high, lam_plus=lam_plus.high)
     if lam_min.high == 0:
@@ -220,19 +228,6 @@ def theorem4(
         quantities={name: float(value) for name, value in vars(formula).items()},
         notes=tuple(notes),
     )
-
-
-def _squares(C: str, lam: float, norms: Norms | None) -> tuple[float, float, float]:
-    check_choice("C", C, ("realised", "1/lam", "2/lam"))
-    if C != "realised":
-        one = float(C[0]) / lam
-        return one, one, one
-    known = norms or Norms()
-    full, drawn, projected = known.full, known.drawn, known.drawn_projected
-    if full is None or drawn is None or projected is None:
-        needed = "the norms full, drawn and drawn_projected: give `norms`"
-        raise InputError(f'C = "realised" needs {needed}')
-    return full**2, drawn**2, projected**2
 
 
 def often(n_pos: float, n_neg: float, B: float, level: float = RARELY) -> tuple[float, float]:

@@ -60,10 +60,9 @@ def restricted_constants_exact(M_blocks: np.ndarray, s: int) -> RestrictedConsta
     m, d, _ = M_blocks.shape
     s = lowest(check_count("s", s), d)
     if math.comb(d, s) * (m + 1) > MOST:
-        raise TooLargeError(
-            f"{math.comb(d, s)} supports of {s} of {d} features in {m} blocks are too many to try: "
-            "keep fewer features or blocks (a search would give no bound)"
-        )
+        many = f"{math.comb(d, s)} supports of {s} of {d} features in {m} blocks"
+        do = "keep fewer features or blocks (a search would give no bound)"
+        raise TooLargeError(f"{many} are too many to try: {do}")
     mean = M_blocks.mean(axis=0)
     least, largest = math.inf, 0.0
     every = itertools.combinations(range(d), s)
@@ -207,22 +206,15 @@ def sht_theorem1(
     tolerance = sigma / (1 - kappa) if kappa < 1 else math.inf
     needed = least_sparsity(constants.ratio, k_star)
     verdict = "holds" if k > needed else "does not hold"
+    known = {"kappa": kappa, "sigma": sigma, "nu": factor}
+    known |= {"rho-": constants.minus, "rho+": constants.plus, "rho": constants.ratio}
     return Bound(
         f"SHT Theorem 1, {nu} nu",
         {"start": kappa**t * start if kappa < 1 else math.inf, "tolerance": tolerance},
         left_side,
         limit=start,
         at_least=kappa**t * start + tolerance if kappa < 1 else math.inf,
-        quantities={
-            "kappa": kappa,
-            "sigma": sigma,
-            "nu": factor,
-            "rho-": constants.minus,
-            "rho+": constants.plus,
-            "rho": constants.ratio,
-            "step": 1 / constants.plus,
-            "k needed": needed,
-        },
+        quantities=known | {"step": 1 / constants.plus, "k needed": needed},
         notes=(f"k = {k} > (rho^2 - rho) k* = {needed:.3g} {verdict}", IN_FLOATS),
     )
 
@@ -275,13 +267,8 @@ def sht_theorem2(
     printed = form == "printed"
     square = base**2 if printed else highest(base, 0.0) ** 2
     plus = 16 * s * math.log(d) * (math.log(b if printed else n) / 2 + math.log(d)) / r
-    return GaussianCurvature(
-        minus=square - 32 / 3 * share,
-        plus=plus,
-        base=base,
-        chance_minus=1 - math.exp(-r * n / 72) - 2 * s / d,
-        chance_plus=1 - s / (2 * d),
-    )
+    chances = 1 - math.exp(-r * n / 72) - 2 * s / d, 1 - s / (2 * d)
+    return GaussianCurvature(square - 32 / 3 * share, plus, base, *chances)
 
 
 def rows_for_curvature(d: int, s: int, r: float, lam: float = 1.0) -> tuple[float, float]:
@@ -300,11 +287,8 @@ def ratio_coefficients(
     check_choice("form", form, FORMS)
     log_d, L = math.log(check_count("d", d, 2)), math.log(check_count("b", b)) / 2 + math.log(d)
     inside = n * s * log_d * (L if form == "printed" else L**2)
-    return (
-        lam**2 / (4 * s * log_d * L),
-        -6 * math.sqrt(2) * lam / math.sqrt(inside),
-        184 / (3 * n * L),
-    )
+    linear = -6 * math.sqrt(2) * lam / math.sqrt(inside)
+    return lam**2 / (4 * s * log_d * L), linear, 184 / (3 * n * L)
 
 
 def least_curvature(

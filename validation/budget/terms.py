@@ -133,10 +133,8 @@ def pair_mean(scores: np.ndarray, positive: np.ndarray, h: Callable[[Any], Any])
         plus[start : start + step] = values.mean(axis=1)
         minus += values.sum(axis=0)
     mean = float(plus.mean())
-    sides = [
-        (side - mean) / (np.sqrt(side.size * (side.size - 1)) or np.nan)
-        for side in (plus, minus / s.size)
-    ]
+    both = (plus, minus / s.size)
+    sides = [(x - mean) / (np.sqrt(x.size * (x.size - 1)) or np.nan) for x in both]
     return Estimate(mean, np.concatenate(sides))
 
 
@@ -191,18 +189,11 @@ def read_model(model: Any, positive: np.ndarray) -> FittedModel:
             raise InputError("the drawn pairs are not kept: fit with a number as random_state")
         pairs = draw_pairs(positive, last.n_pairs_, int(seed), last.replace)
     certified = getattr(last, "status_", None) == Status.CERTIFIED
-    return FittedModel(
-        np.asarray(last.coef_[0], dtype=float),
-        float(last.lam),
-        loss,
-        features,
-        inputs,
-        None if change is None else change.kernel,
-        pairs,
-        bool(getattr(last, "replace", True)),
-        promised(float(last.tol)) if certified else None,
-        last.certificate_.primal if hasattr(last, "certificate_") else None,
-    )
+    w, kernel = np.asarray(last.coef_[0], dtype=float), None if change is None else change.kernel
+    eps = promised(float(last.tol)) if certified else None
+    stated = last.certificate_.primal if hasattr(last, "certificate_") else None
+    how = kernel, pairs, bool(getattr(last, "replace", True)), eps, stated
+    return FittedModel(w, float(last.lam), loss, features, inputs, *how)
 
 
 def promised(tol: float) -> float | None:
@@ -298,16 +289,11 @@ def error_budget(
         loss = pair_mean(scores[0], mask, fitted.loss.value)
         both = (auc.value, auc.standard_error, loss.value, loss.standard_error)
         finite = FiniteTest(*both, lost.difference, lost.standard_error)
-    return ErrorBudget(
-        _terms(values, bound, fitted, tested),
-        values[0],
-        values[3],
-        max(s.certificate.gap for s in (f_B, f_P, best)),
-        max(own.objective(fitted.w) - f_B.certificate.primal, 0.0),
-        bound,
-        finite,
-        {"f~_B": f_B, "f^_P": f_P, "f^": best},
-    )
+    solutions = {"f~_B": f_B, "f^_P": f_P, "f^": best}
+    slack = max(solution.certificate.gap for solution in solutions.values())
+    own_gap = max(own.objective(fitted.w) - f_B.certificate.primal, 0.0)
+    terms = _terms(values, bound, fitted, tested)
+    return ErrorBudget(terms, values[0], values[3], slack, own_gap, bound, finite, solutions)
 
 
 def _bound(
@@ -324,15 +310,9 @@ def _bound(
     projected = Projected.of(f_P)
     if fitted.pairs is None:
         return theorem4_prime(approximation, fitted.lam, part="A", projected=projected)
-    return theorem4_prime(
-        approximation,
-        fitted.lam,
-        fitted.pairs.on(full.pairs.positive).count(),
-        part="I",
-        delta=delta,
-        projected=projected,
-        eps=fitted.stopped_at or 0.0,
-    )
+    B, eps = fitted.pairs.on(full.pairs.positive).count(), fitted.stopped_at or 0.0
+    asked: Any = {"delta": delta, "projected": projected, "eps": eps}
+    return theorem4_prime(approximation, fitted.lam, B, part="I", **asked)
 
 
 def _terms(
@@ -376,13 +356,8 @@ def draw_budget(axes: Any, budget: ErrorBudget, title: str = "Error budget") -> 
     floor, names = max(budget.slack, min(seen) / 10, 1e-17), []
     for at, (name, value, allowed) in enumerate(rows):
         gain, known = value < 0, abs(value) > budget.slack
-        axes.barh(
-            at,
-            max(abs(value), floor) if known else floor,
-            color="#ffffff" if gain else "#0072b2",
-            edgecolor="#0072b2",
-            hatch="///" if gain else None,
-        )
+        size, colour = max(abs(value), floor) if known else floor, "#ffffff" if gain else "#0072b2"
+        axes.barh(at, size, color=colour, edgecolor="#0072b2", hatch="///" if gain else None)
         names.append(f"{name}  {value:.1e}" if known else f"{name}  0")
         if allowed is not None and allowed > floor:
             axes.plot([allowed], [at], "D", color="#d55e00", markersize=6)

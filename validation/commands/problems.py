@@ -149,7 +149,9 @@ def _check_ours(folder: Path) -> None:
     if not isinstance(held, dict) or not ours <= held.keys():
         raise InputError(f"--out {folder}: there is a {there[0]} that aucert has not written: {do}")
     files = held.get("files")
-    for name in OURS if isinstance(files, dict) else ():  # an early version kept none
+    if not isinstance(files, dict):  # an early version kept none
+        return
+    for name in OURS:
         path = folder / name
         if name in there and not (path.is_file() and files.get(name) == file_sha256(str(path))):
             changed = f"{name} is not the one that aucert has written there"
