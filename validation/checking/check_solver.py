@@ -348,12 +348,10 @@ def _wrong_sign(rows: Rows, loss: str, tol: float) -> str:
 
 
 def _ignores_weights(rows: Rows, loss: str, tol: float) -> str:
-    verdicts = {
-        weighted: {r.verdict for r in rows if (r.problem.sample_weight is not None) == weighted}
-        for weighted in (False, True)
-    }
+    plain = {row.verdict for row in rows if row.problem.sample_weight is None}
+    weighted = {row.verdict for row in rows if row.problem.sample_weight is not None}
     said = "only the problems with row weights fail: sample_weight must mean repetition."
-    return said if verdicts[False] == {"pass"} and "fail" in verdicts[True] else ""
+    return said if plain == {"pass"} and "fail" in weighted else ""
 
 
 def _other_loss(rows: Rows, loss: str, tol: float) -> str:
@@ -372,11 +370,8 @@ def _other_loss(rows: Rows, loss: str, tol: float) -> str:
 
 def _other_lam(rows: Rows, loss: str, tol: float) -> str:
     """Try what may stand in place of lam on a few small problems that tell lams apart."""
-    probes = [
-        row
-        for row in _failed(rows)
-        if row.problem.y.size <= 100 and row.lower > 0.01 and row.excess is not None
-    ]
+    probes = [r for r in _failed(rows) if r.problem.y.size <= 100 and r.lower > 0.01]
+    probes = [row for row in probes if row.excess is not None]
     probes = sorted(probes, key=lambda row: abs(np.log10(row.problem.lam) + 0.5))[:4]
     if len(probes) < 2:
         return ""

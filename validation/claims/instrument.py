@@ -274,11 +274,10 @@ def variance_by_pairs(scores: np.ndarray, positive: np.ndarray) -> tuple[Fractio
     both = order, list(zip(*order, strict=True))
     rows, columns = ([sum(side) / Fraction(len(side)) for side in table] for table in both)
     auc = sum(rows) / Fraction(len(rows))
-    parts = (
-        sum((v - auc) ** 2 for v in side) / Fraction((len(side) - 1) * len(side))
-        for side in (rows, columns)
-    )
-    return auc, sum(parts, Fraction(0))
+    variance = Fraction(0)
+    for side in (rows, columns):
+        variance += sum((v - auc) ** 2 for v in side) / Fraction((len(side) - 1) * len(side))
+    return auc, variance
 
 
 @at_most(1e-13)

@@ -77,11 +77,8 @@ def enter(judges: Mapping[str, Run]) -> None:
         if name in REGISTRY:
             raise InputError(f"two claims are called {name!r}")
         entry = statements()[name]
-        given: dict[str, Any] = {
-            key: tuple(value) if isinstance(value, list) else value
-            for key, value in entry.items()
-            if key not in NOT_OF_A_CLAIM
-        }
+        given: dict[str, Any] = {k: x for k, x in entry.items() if k not in NOT_OF_A_CLAIM}
+        given |= {k: tuple(x) for k, x in given.items() if isinstance(x, list)}
         tuning = "Nothing is tuned." if entry["kind"] == "theorem" else ""
         expected = recorded_verdict(name)
         REGISTRY[name] = Claim(name, expected_verdict=expected, run=run, tuning=tuning, **given)

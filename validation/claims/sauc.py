@@ -88,11 +88,10 @@ def sauc_prop_1_needs_division_by_n(c: Context) -> Outcome:
 def sauc_prop_1_needs_all_pairs(c: Context) -> Outcome:
     data = toy(c)
     X, positive = data.X, data.is_positive
-    near = {
-        f"relative difference, k = {k}": both_sides(X, positive, nearest_pairs(X, positive, k))
-        for k in (5, 10, 20, 30)
-    }
-    return differ(near, 0.1, {"relative difference, all pairs": both_sides(X, positive)}, EXACT)
+    name, near = "relative difference, ", {}
+    for k in (5, 10, 20, 30):
+        near[f"{name}k = {k}"] = both_sides(X, positive, nearest_pairs(X, positive, k))
+    return differ(near, 0.1, {f"{name}all pairs": both_sides(X, positive)}, EXACT)
 
 
 def pair_scatter(pairs: PairList, values: np.ndarray) -> np.ndarray:

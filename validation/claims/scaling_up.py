@@ -308,12 +308,10 @@ def incomplete_nystrom_converges_in_the_pairs(c: Context) -> Outcome:
 
 def incomplete_nystrom_converges_to_the_exact_answer(c: Context) -> Outcome:
     records, holds, last = kept(c.seed, c.profile)[0], True, []
-    path = [(0, 0), (1, 1), (2, 3)]  # places of d and B, which grow together
+    names, path = ("excess", "loss difference"), [(0, 0), (1, 1), (2, 3)]  # of d, B: both grow
     for name in convergence.SETS:
-        excess, errors = (
-            np.array([convergence.by_d(records, name, d, what)[:, B] for d, B in path])
-            for what in ("excess", "loss difference")
-        )
+        both = ([convergence.by_d(records, name, d, of)[:, B] for d, B in path] for of in names)
+        excess, errors = map(np.array, both)
         # Not one draw of a step may be as bad as the best one of the step before.
         holds &= bool((excess[1:].max(axis=1) < excess[:-1].min(axis=1)).all())
         holds &= bool(np.median(errors[-1]) < 0.2 * np.median(errors[0]))

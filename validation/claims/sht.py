@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import combinations, pairwise, product
 from typing import Any, NamedTuple
 
@@ -87,10 +87,8 @@ def prop_1_in_blocks_needs_all_rows_means(c: Context) -> Outcome:
     w, loss = points(data, c.rng("weights"), 1)[0], sparse_problem(data.X, data.y)
     blocks = StochasticHardThresholding(1, n_blocks=7).blocks(loss, c.rng("blocks"))
     alone = [RowAverage.of(Rows(np.asarray(block.X)), block.positive) for block in blocks]
-    right, own = (
-        distance(np.mean([part.gradient(w) for part in parts], axis=0), loss.gradient(w))
-        for parts in (blocks, alone)
-    )
+    means = (np.mean([part.gradient(w) for part in parts], axis=0) for parts in (blocks, alone))
+    right, own = (distance(mean, loss.gradient(w)) for mean in means)
     shown = f"off by {right:.1e}; with each block's own means by {own:.1%}"
     return judged(right <= 1e-10 < 1e-3 < own, shown)
 
@@ -392,14 +390,13 @@ def sht_theorem_2_eq_12_as_printed(c: Context) -> Outcome:
 
 
 def sht_theorem_2_eq_12_with_the_positive_part(c: Context) -> Outcome:
-    wrong = sum(
-        above(sht_theorem2(draw.n, D, S, draw.r, BLOCK, form="corrected").minus, draw.minus)
-        for draw in all_draws(c.seed, c.profile)
-    )
+    wrong, right = 0, partial(sht_theorem2, form="corrected")
+    for draw in all_draws(c.seed, c.profile):
+        wrong += above(right(draw.n, D, S, draw.r, BLOCK).minus, draw.minus)
     needed = {r: rows_for_curvature(*PAPER, r)[1] for r in (0.05, 0.25, 0.5)}
     # At the threshold itself the printed and the corrected form are zero.
     at = highest(abs(sht_theorem2(math.ceil(n), *PAPER, r, 50).minus) for r, n in needed.items())
-    useful = any(sht_theorem2(1000, *PAPER, r, 50, form="corrected").minus > 0 for r in needed)
+    useful = any(right(1000, *PAPER, r, 50).minus > 0 for r in needed)
     shown = f"n = 1000 where {needed[0.5]:,.0f} rows are needed at r = 0.5, {needed[0.05]:,.0f} "
     return judged(not wrong and at <= 1e-3, f"{shown}at r = 0.05", empty=not useful)
 
@@ -546,10 +543,8 @@ def sht_tolerance_grows_with_the_imbalance(c: Context) -> Outcome:
         return loss, loss.delta[best] / curve[best] * np.eye(d)[best]
 
     for n, d, k, m, mu in SETTINGS:
-        mean = [
-            float(np.mean([tolerance(*rows(n, d, mu, r, at), k, m) for at in range(DRAWS)]))
-            for r in RARE
-        ]
+        found = ([tolerance(*rows(n, d, mu, r, at), k, m) for at in range(DRAWS)] for r in RARE)
+        mean = [float(np.mean(each)) for each in found]
         steps = [above(rare, even) for rare, even in pairwise(mean) if even < np.inf]
         falls, finite = falls + sum(steps), finite + len(steps)
     shown = f"falls with r in {falls} of {finite} steps from one share to the next"

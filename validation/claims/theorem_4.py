@@ -272,11 +272,9 @@ def drawn_pairs(
 ) -> tuple[DrawnPair, DrawnPair]:
     """Solve the drawn problem with K and K~; expand in the rows, theta~ as in `Case`."""
     positive = approximation.positive
-    exact, near = (
-        bounds.certified(pair_problem(space, positive, pairs, HINGE, Ridge(lam)), TOL)
-        for space in (factor, Rows(approximation.features))
-    )
-    drawn = pair_problem(truth, positive, pairs, HINGE, Ridge(lam))
+    spaces, given = (factor, Rows(approximation.features)), (positive, pairs, HINGE, Ridge(lam))
+    exact, near = (bounds.certified(pair_problem(space, *given), TOL) for space in spaces)
+    drawn = pair_problem(truth, *given)
     tilde = printed.least_norm(approximation.features, near.w)
     pair = DrawnPair(approximation, drawn, B, exact.witness.c / lam, tilde)
     return pair, replace(pair, theta_tilde=near.witness.c / lam)
@@ -368,10 +366,8 @@ def eq_20_with_the_penalties(c: Context) -> Outcome:
         return replace(step, right=step.corrected)
 
     # f~_B minimises the objective with K~ up to its gap; f^_B's is not used.
-    first, second = (
-        judge_step(c, lambda case, at=at: corrected(getattr(case, at)), lambda case: 2 * TOL)
-        for at in ("pair", "dual")
-    )
+    steps = (lambda case: corrected(case.pair), lambda case: corrected(case.dual))
+    first, second = (judge_step(c, step, lambda case: 2 * TOL) for step in steps)
     return first if first.verdict == Verdict.FAILS else replace(first, verdict=second.verdict)
 
 
@@ -516,10 +512,8 @@ def part(c: Context, name: str) -> Outcome:
     false = sum(hits) > 0 if always else refuted(hits, counts)
     # Without a Nystrom error (A) compares rounding with rounding.
     shown = [cell for cell in made if not (always and cell.all_rows)]
-    ratios = [
-        float(np.median([draw.bounds[name].ratio or np.inf for draw in cell.draws]))
-        for cell in shown
-    ]
+    each = ([draw.bounds[name].ratio or np.inf for draw in cell.draws] for cell in shown)
+    ratios = [float(np.median(some)) for some in each]
     vacuous = all(draw.bounds[name].vacuous for cell in shown for draw in cell.draws)
     figures: tuple[Figure, ...] = ()
     if name == bounds.EXCESS:

@@ -220,10 +220,8 @@ def _sign_model(model: Model, n: int, seed: int, share_pos: float) -> Dataset:
     X = rng.standard_normal((n, 2))
     f = X.sum(axis=1) if model == "linear" else np.square(X).sum(axis=1)
     y = (alpha + f + rng.standard_normal(n) > 0.0).astype(np.int64)
-    source = (
-        f"generated: {model} model [ScalingUp, Section 4.1], {share_pos:g} positive, "
-        f"noise 1, n={n}, seed={seed}"
-    )
+    how = f"{share_pos:g} positive, noise 1, n={n}, seed={seed}"
+    source = f"generated: {model} model [ScalingUp, Section 4.1], {how}"
     return make_dataset(f"{model}:{n}", X, y, source=source)
 
 
@@ -250,10 +248,8 @@ def xor_train_test(seed: int = 0) -> tuple[Dataset, Dataset]:
     train = np.concatenate(fifths)
     test = np.setdiff1d(np.arange(len(y)), train)
     source = f"generated: XOR toy problem [SAUC, Table 1 and Fig. 2], seed={seed}"
-    return (
-        make_dataset("xor-train", X[train], y[train], source=f"{source}, training fifth"),
-        make_dataset("xor-test", X[test], y[test], source=f"{source}, the rest"),
-    )
+    first = make_dataset("xor-train", X[train], y[train], source=f"{source}, training fifth")
+    return first, make_dataset("xor-test", X[test], y[test], source=f"{source}, the rest")
 
 
 def _xor_draw(counts: Sequence[int], seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -294,10 +290,9 @@ def sparse_mean_shift(
     if normalize:
         X = (X - X.mean(axis=0)) / X.std(axis=0)
         X /= np.linalg.norm(X, axis=1, keepdims=True)
-    source = (
-        f"generated: sparse mean shift [SHT, Section IV-A], n={n}, d={d}, k_star={k_star}, "
-        f"r={r:g}, mu={mu:g}, seed={seed}{', normalized' if normalize else ''}"
-    )
+    how = f"n={n}, d={d}, k_star={k_star}, r={r:g}, mu={mu:g}, seed={seed}"
+    how += ", normalized" if normalize else ""
+    source = f"generated: sparse mean shift [SHT, Section IV-A], {how}"
     return make_dataset(f"sparse-mean-shift:{n}", X, y, source=source, support=support)
 
 

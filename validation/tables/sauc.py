@@ -452,21 +452,17 @@ PAIRS = (LEAD, (STRUCTURED, SVM), (EXACT, STRUCTURED), (EXACT, PLAIN))
 @table("sauc-table-3", "sauc-real")
 def table_3(page: Page) -> None:
     results = page.results = own(page.results)
-    columns = {
-        (kernel, method): f"{method} ({NAMES[kernel]})"
-        for kernel in KERNELS
-        for method in (*METHODS, *ADDED[kernel])
-    }
+    shown = [(kernel, method) for kernel in KERNELS for method in (*METHODS, *ADDED[kernel])]
+    columns = {(kernel, method): f"{method} ({NAMES[kernel]})" for kernel, method in shown}
     for name in PRINTED_TASKS:
         for (kernel, method), column in columns.items():
             values = results.values(f"auc {method}", set=name, kernel=kernel)
             if values.size or method in METHODS:
                 page.mean(name, column, values, AUC[name].get(column), 3)
-    of_tasks = {
-        (kernel, m): [results.values(f"auc {m}", set=name, kernel=kernel) for name in TASKS]
-        for kernel, m in columns
-    }
-    means = {at: np.array([v.mean() for v in each if v.size]) for at, each in of_tasks.items()}
+    means = {}
+    for kernel, m in columns:
+        each = [results.values(f"auc {m}", set=name, kernel=kernel) for name in TASKS]
+        means[kernel, m] = np.array([values.mean() for values in each if values.size])
     for at, column in columns.items():
         size, text = means[at].size, AUC["average"].get(column)
         if size or text:
@@ -613,10 +609,8 @@ def fig_5(page: Page) -> None:
         found = {lam: read.values(f"auc {lam:g}", set=name) for lam in lambdas}
         if first:
             column = f"{name} ({NAMES[kernel]})"
-            means = [
-                page.mean(f"lambda = {lam:g}", column, values, digits=3)
-                for lam, values in found.items()
-            ]
+            rows = [(f"lambda = {lam:g}", values) for lam, values in found.items()]
+            means = [page.mean(row, column, values, digits=3) for row, values in rows]
             points = [(at, *mean) for at, mean in enumerate(means) if mean]
             title, labels = f"{name}, {NAMES[kernel]}", ("lambda", "AUC")
             page.draw(title, labels, {STRUCTURED: points}, ticks=ticks)
@@ -689,10 +683,8 @@ def compute_data(job: Job) -> Measured:
 def gaussians(train: Any, test: Any) -> dict[str, np.ndarray]:
     """Return the rows of each Gaussian: a fifth for training, in the order of the table."""
     counts = np.array([int(moments[-1]) for moments in TOY.values()])
-    parts = (
-        np.split(data.X[: size.sum()], np.cumsum(size)[:-1])
-        for data, size in ((train, counts // 5), (test, counts - counts // 5))
-    )
+    sides = (train, counts // 5), (test, counts - counts // 5)
+    parts = (np.split(data.X[: size.sum()], np.cumsum(size)[:-1]) for data, size in sides)
     return dict(zip(TOY, map(np.concatenate, zip(*parts, strict=True)), strict=True))
 
 

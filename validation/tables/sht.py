@@ -134,11 +134,8 @@ def fold_aucs(
     method: str, rows: Sample, folds: Folds, configs: Sequence[Config], spend: Spend
 ) -> np.ndarray:
     """Return the AUC on the held-out rows of each fold, for each parameter: (folds, configs)."""
-    found = [
-        [rows.part(held).auc(fit(method, rows.part(train), c, spend)) for c in configs]
-        for train, held in folds
-    ]
-    return np.array(found)
+    sides = [(rows.part(train), rows.part(held)) for train, held in folds]
+    return np.array([[held.auc(fit(method, of, c, spend)) for c in configs] for of, held in sides])
 
 
 def chosen(method: str, rows: Sample, folds: Folds, budget: Spend) -> tuple[np.ndarray, Config]:
@@ -288,11 +285,8 @@ def _show(
         page.mean(method, name, values, text, 3)
     for (measure, what), rival in product(tested.items(), rivals):
         names = (OURS, rival)
-        sides = (
-            np.concatenate([by_trial(page.results, f"{measure} {m}", k) for k in STARS])
-            for m in names
-        )
-        page.paired(sides, names, "", 3, f"{what}, all four k*")
+        each = ([by_trial(page.results, f"{measure} {m}", k) for k in STARS] for m in names)
+        page.paired(map(np.concatenate, each), names, "", 3, f"{what}, all four k*")
 
 
 @table("sht-table-1", "sht-synthetic")
@@ -372,10 +366,8 @@ def marker_columns(name: str, names: list[str]) -> dict[int, list[int]]:
     if name == "colon":
         return {number: list(columns) for number, columns in COLON.items()}
     places = {accession: at for at, accession in enumerate(names)}
-    found = {
-        number: [places[probe] for probe in probes.split() if probe in places]
-        for number, probes in LEUKEMIA.items()
-    }
+    probes = {number: text.split() for number, text in LEUKEMIA.items()}
+    found = {number: [places[p] for p in some if p in places] for number, some in probes.items()}
     return {number: columns for number, columns in found.items() if columns}
 
 
@@ -556,11 +548,10 @@ def fig_3(page: Page) -> None:
         for method in SPARSE:
             row, found = f"{name}, {method}", table_of(page.results, "published", method, name)
             columns = found.T if len(found) else [np.empty(0)] * len(ks)
-            means = [
-                page.mean(row, f"k = {k:g}", values, digits=3)
-                for k, values in zip(ks, columns, strict=True)
-            ]
-            curves[method] = [(k, *mean) for k, mean in zip(ks, means, strict=True) if mean]
+            curves[method] = []
+            for k, values in zip(ks, columns, strict=True):
+                if mean := page.mean(row, f"k = {k:g}", values, digits=3):
+                    curves[method].append((k, *mean))
             if 500 in ks and len(found):
                 near = np.array([30 <= k <= 100 for k in ks])
                 best = [found[:, (found.mean(axis=0) * some).argmax()] for some in (near, ~near)]
