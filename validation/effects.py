@@ -73,9 +73,7 @@ class Effect:
         """Return it with the ends of its interval for JSON, which has no infinity."""
         low, high = self.interval(m=m)
         found = {**asdict(self), "low": low, "high": high}
-        return {
-            key: None if value in (math.inf, -math.inf) else value for key, value in found.items()
-        }
+        return {k: None if x in (math.inf, -math.inf) else x for k, x in found.items()}
 
     def moved(self, sign: float, shift: float) -> Effect:
         """Return sign * effect + shift."""
@@ -93,12 +91,11 @@ def minus(name: str, a: Effect, b: Effect, ratio: bool = False) -> Effect:
     printed, known = None, [x.printed for x in (a, b) if x.printed is not None]
     if len(known) == 2 and (not ratio or min(known) > 0):
         printed = value(*known)
-    whole = Effect(name, value(a.estimate, b.estimate), math.inf, 0, printed=printed)
-    if min(a.df, b.df) < 1 or max(a.se, b.se) == math.inf:
-        return whole
-    errors = [x.se / (x.estimate * math.log(10) if ratio else 1.0) for x in (a, b)]
-    se, df = _pooled(errors, [a.df, b.df])
-    return replace(whole, se=se, df=df)
+    found: tuple[float, float] = math.inf, 0
+    if min(a.df, b.df) >= 1 and max(a.se, b.se) < math.inf:
+        errors = [x.se / (x.estimate * math.log(10) if ratio else 1.0) for x in (a, b)]
+        found = _pooled(errors, [a.df, b.df])
+    return Effect(name, value(a.estimate, b.estimate), *found, printed=printed)
 
 
 def _pooled(errors: Sequence[float], dfs: Sequence[float]) -> tuple[float, float]:
@@ -115,14 +112,8 @@ def over(effects: Sequence[Effect], name: str) -> Effect:
         raise KeyError(f"{name}: no data set has both numbers")
     values = np.array([effect.estimate for effect in effects])
     error = float(values.std(ddof=1) / np.sqrt(values.size)) if values.size > 1 else math.inf
-    return replace(
-        effects[0],
-        name=name,
-        estimate=float(values.mean()),
-        se=error,
-        df=values.size - 1,
-        printed=_mean([effect.printed for effect in effects]),
-    )
+    found = {"estimate": float(values.mean()), "se": error, "df": values.size - 1}
+    return replace(effects[0], name=name, printed=_mean([e.printed for e in effects]), **found)
 
 
 def mean(name: str, groups: Sequence[Sequence[Effect]]) -> Effect:
@@ -265,11 +256,9 @@ class Finding:
                     continue  # a row that has the first number alone
                 shared = self.overlap * (not any(v in self.published for v in values.values()))
                 sides = [numbers.read(text) for text in (first, second)]
-                if shared:  # random splits of the same rows; a paired test has that in its error
-                    sides = [
-                        replace(one, se=one.se * math.sqrt(1 + shared * (one.df + 1)))
-                        for one in sides
-                    ]
+                # Random splits of the same rows; a paired test has that in its error.
+                for k, one in enumerate(sides if shared else ()):
+                    sides[k] = replace(one, se=one.se * math.sqrt(1 + shared * (one.df + 1)))
                 found = minus(label or self.name, *sides, ratio=self.ratio)
             found = replace(found, name=label or found.name, unit=self.unit, margin=self.margin)
             yield values, found.moved(self.sign, self.shift)
@@ -288,10 +277,10 @@ class Finding:
                 for values, effect in rows:
                     rest = {name: value for name, value in values.items() if name != key}
                     by.setdefault(tuple(rest.values()), []).append((rest, effect))
-                rows = [
-                    (some[0][0], pool([effect for _, effect in some], ", ".join(rest)))
-                    for rest, some in by.items()
-                ]
+                rows = []
+                for rest, some in by.items():
+                    effect = pool([effect for _, effect in some], ", ".join(rest))
+                    rows.append((some[0][0], effect))
         groups: dict[str, list[Effect]] = {}
         for values, effect in rows:
             groups.setdefault(values.get(self.independent, ""), []).append(effect)
@@ -349,17 +338,14 @@ class Finding:
             measured += f". By itself {for_it} of {len(parts)} for, {len(against)} against"
         more = [] if other is None else [other.document()]
         more += [part.document(len(parts)) for part in parts] if len(parts) > 1 else []
+        details = {"judged from": f"{self.table}: {numbers.source}", "table": self.table}
+        details |= {"answer": word, "protocol": bool(why)}
+        details |= {key: getattr(self, key) for key in ("side", "than", "margin")}
         return Outcome(
             Verdict.UNDECIDED if why else verdict,
             f"{measured}. {why}" if why else measured,
             printed=None if whole.printed is None else in_unit(whole.printed, self.unit),
-            details={
-                "judged from": f"{self.table}: {numbers.source}",
-                "table": self.table,
-                "answer": word,
-                "protocol": bool(why),
-                **{key: getattr(self, key) for key in ("side", "than", "margin")},
-            },
+            details=details,
             tolerance=self.test(parts),
             turned_by=self.turn(whole, why),
             effects=(whole.document(), *more),
@@ -408,12 +394,9 @@ class Finding:
         lines = [line for line in table.experiment.budget if departs(line, "full")]
         regime = "; ".join(map(_departure, lines)) or "As printed"
         departures = [line["says"] + WAYS[line["way"]] for line in self.protocol]
+        said = self.name, table.paper, self.place or table.place, "finding", self.statement
         return Claim(
-            name=self.name,
-            paper=table.paper,
-            place=self.place or table.place,
-            kind="finding",
-            statement=self.statement,
+            *said,
             expected_verdict=recorded_verdict(self.name),
             run=lambda _: self.answer(numbers_of(self.table)),
             quote=self.quote,
@@ -491,26 +474,20 @@ def document() -> dict[str, Any]:
     return tomllib.loads(FILE.read_text(encoding="utf-8"))
 
 
-def _spelled(keys: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the keys of an entry as those of `Finding`: see `per` and `loses` in findings.toml."""
-    found = dict(keys)
-    if "per" in found:
-        found = {"unit": RATIO, "b": found.pop("per"), "ratio": True} | found
-    if "loses" in found:
-        found |= {"than": -found["loses"], "margin": found.pop("loses")}
-    return found
-
-
 def _found(tables: Mapping[str, Any], **given: str) -> dict[str, Finding]:
-    """Return the findings below tables, each with what its table states for all of them."""
-    keys = {key.name for key in fields(Finding)}
-    return {
-        name: Finding(**{"name": name, "table": table, **given, **shared, **_spelled(entry)})
-        for table, entries in tables.items()
-        for shared in [{key: value for key, value in entries.items() if key in keys}]
-        for name, entry in entries.items()
-        if name not in keys
-    }
+    """Return the findings below tables, each with what its table states for all of them;
+    findings.toml explains `per` and `loses`."""
+    keys, found = {key.name for key in fields(Finding)}, {}
+    for table, entries in tables.items():
+        shared = {key: value for key, value in entries.items() if key in keys}
+        for name in [key for key in entries if key not in keys]:
+            own = dict(entries[name])
+            if "per" in own:
+                own = {"unit": RATIO, "b": own.pop("per"), "ratio": True} | own
+            if "loses" in own:
+                own |= {"than": -own["loses"], "margin": own.pop("loses")}
+            found[name] = Finding(**{"name": name, "table": table, **given, **shared, **own})
+    return found
 
 
 FINDINGS = _found({k: v for k, v in document().items() if k not in ("departures", "ours")})
