@@ -210,15 +210,10 @@ def last_check(paper: str, folder: Path = EVIDENCE) -> Outcome:
 
 
 def record(paper: str, outcome: Outcome, folder: Path = EVIDENCE) -> dict[str, Any]:
-    return {
-        "date": datetime.now(UTC).date().isoformat(),
-        "version": __version__,
-        "verdict": str(outcome.verdict),
-        "measured": outcome.measured,
-        "parts": outcome.details.get("parts", []),
-        "differences": outcome.details.get("differences", []),
-        "evidence": fingerprint(paper, folder),
-    }
+    found: dict[str, Any] = {"date": datetime.now(UTC).date().isoformat()}
+    found |= {"version": __version__, "verdict": str(outcome.verdict), "measured": outcome.measured}
+    found |= {key: outcome.details.get(key, []) for key in ("parts", "differences")}
+    return found | {"evidence": fingerprint(paper, folder)}
 
 
 def enter_reruns() -> None:

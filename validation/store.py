@@ -135,17 +135,10 @@ def part_key(experiment: Experiment, part: Part, run: Run) -> Document:
     recorded with the numbers, but do not discard them: every moved import would."""
     here = run.data_dir if missing_data(part, run) is None else None
     files = {} if here is None else {name: str(here / f"{name}.npz") for name in part.needs}
-    key = {
-        "schema_version": SCHEMA_VERSION,
-        "experiment": experiment.name,
-        "protocol": experiment.protocol,
-        "part": part.key,
-        "parameters": part.parameters,
-        "budget": experiment.spent(run.profile),
-        "seed": run.seed,
-        "profile": run.profile,
-        "data_sha256": {name: file_sha256(path) for name, path in files.items()},
-    }
+    key: Document = {"schema_version": SCHEMA_VERSION, "experiment": experiment.name}
+    key |= {"protocol": experiment.protocol, "part": part.key, "parameters": part.parameters}
+    key |= {"budget": experiment.spent(run.profile), "seed": run.seed, "profile": run.profile}
+    key["data_sha256"] = {name: file_sha256(path) for name, path in files.items()}
     return json.loads(json.dumps(key))  # tuples become lists, as they will be in the file
 
 
@@ -190,13 +183,9 @@ def write_evidence(path: Path, documents: Iterable[Mapping[str, Any]]) -> None:
         lines.append(_line(line))
     rest = "".join(lines).encode()
     head = {name: documents[0]["key"][name] for name in _COMMON}
-    profile, seed = head["profile"], head["seed"]
-    head |= {
-        "command": f"aucert reproduce --profile {profile} --seed {seed} --evidence DIR",
-        "parts": len(lines),
-        "made_with": made,
-        "sha256": hashlib.sha256(rest).hexdigest(),
-    }
+    command = f"aucert reproduce --profile {head['profile']} --seed {head['seed']} --evidence DIR"
+    head |= {"command": command, "parts": len(lines), "made_with": made}
+    head["sha256"] = hashlib.sha256(rest).hexdigest()
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, lambda file: file.write(_line(head).encode() + rest))
 

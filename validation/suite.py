@@ -180,17 +180,10 @@ def run_claim(entry: Claim, seed: int, profile: str) -> Row:
 
 def _key(entry: Claim, seed: int, profile: str) -> dict[str, Any]:
     """Return all that a verdict depends on: a row of another key is never used again."""
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "name": entry.name,
-        "version": __version__,
-        "library_sha256": library_sha256(),
-        "data_sha256": data_sha256(),
-        "environment": environment(),
-        "seed": seed,
-        "profile": profile,
-        "missing": entry.missing,
-    }
+    key: dict[str, Any] = {"schema_version": SCHEMA_VERSION, "name": entry.name}
+    key |= {"version": __version__, "library_sha256": library_sha256()}
+    key |= {"data_sha256": data_sha256(), "environment": environment()}
+    return key | {"seed": seed, "profile": profile, "missing": entry.missing}
 
 
 def _earlier(document: dict[str, Any] | None) -> Row | None:

@@ -127,14 +127,10 @@ class CheckReport:
 
     def to_dict(self) -> dict[str, Any]:
         settings = ("solver", "loss", "tol", "max_time", "seed", "isolation", "passed", "counts")
-        return {
-            "schema_version": SCHEMA_VERSION,
-            "version": __version__,
-            **{name: getattr(self, name) for name in settings},
-            "diagnosis": list(self.diagnosis),
-            "seconds": self.seconds,
-            "problems": [row.to_dict() for row in self.rows],
-        }
+        found: dict[str, Any] = {"schema_version": SCHEMA_VERSION, "version": __version__}
+        found |= {name: getattr(self, name) for name in settings}
+        found |= {"diagnosis": list(self.diagnosis), "seconds": self.seconds}
+        return found | {"problems": [row.to_dict() for row in self.rows]}
 
     def to_json(self) -> str:
         return json.dumps(self.to_dict(), allow_nan=False, indent=2)
@@ -212,17 +208,10 @@ def check_solver(
             rows.append(row)
             if progress is not None:
                 progress(len(rows), len(problems), row)
-    return CheckReport(
-        rows=tuple(rows),
-        diagnosis=likely_causes(rows, loss, tol),
-        solver=fit if isinstance(fit, str) else getattr(fit, "__qualname__", type(fit).__name__),
-        loss=loss,
-        tol=float(tol),
-        max_time=float(max_time),
-        seed=seed,
-        isolation=runner.how,
-        seconds=time.perf_counter() - begin,
-    )
+    name = fit if isinstance(fit, str) else getattr(fit, "__qualname__", type(fit).__name__)
+    asked = name, loss, float(tol), float(max_time), seed, runner.how
+    causes = likely_causes(rows, loss, tol)
+    return CheckReport(tuple(rows), causes, *asked, time.perf_counter() - begin)
 
 
 SMALL_OPTIMUM = 1e-6  # Below this an optimum is not a scale; F(0) = 1 is.

@@ -534,23 +534,14 @@ def common_keys(data: Data, options: Options, request: Request) -> dict[str, Any
     if options.ordered:
         by_time = f"survival:{options.time},{options.event}"
         over = by_time if options.qid is None else f"query:{options.qid}"
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "version": __version__,
-        "seed": options.seed,
-        "parameters": {"data": data.name} | options.parameters | named,
-        "data_sha256": data.sha256,
-        "n": n,
-        "positive": data.label,
-        "n_pos": n_pos,
-        "n_neg": None if n_pos is None else n - n_pos,
-        "n_pairs": pairs_of(data, request).count(),
-        "lam": request.penalty.l2,
-        "penalty": penalty_keys(request.penalty),
-        "loss": named["loss"],
-        "pairs": over,
-        "kernel": named["kernel"],
-    }
+    keys: dict[str, Any] = {"schema_version": SCHEMA_VERSION, "version": __version__}
+    keys["seed"] = options.seed
+    keys["parameters"] = {"data": data.name} | options.parameters | named
+    keys |= {"data_sha256": data.sha256, "n": n, "positive": data.label, "n_pos": n_pos}
+    keys["n_neg"] = None if n_pos is None else n - n_pos
+    keys |= {"n_pairs": pairs_of(data, request).count(), "lam": request.penalty.l2}
+    keys |= {"penalty": penalty_keys(request.penalty), "loss": named["loss"]}
+    return keys | {"pairs": over, "kernel": named["kernel"]}
 
 
 def pairs_of(data: Data, request: Request) -> Any:

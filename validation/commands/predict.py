@@ -55,18 +55,12 @@ def run_predict(path: str, name: str, **given: Any) -> None:
     columns |= {} if labels is None else {"label": labels.tolist()}
     text = printed = csv_text([columns, *zip(*columns.values(), strict=True)])
     if options.as_json:
-        document = {
-            "schema_version": SCHEMA_VERSION,
-            "version": __version__,
-            "model": path,
-            "data": name,
-            "n": len(scores),
-            "classes": model.whole.classes_.tolist() if model.has_classes else None,
-            "ignored": ignored,
-            "scores": scores.tolist(),
-            "labels": None if labels is None else labels.tolist(),
-            "kept": {key: _for_json(cells) for key, cells in kept.items()},
-        }
+        document: dict[str, Any] = {"schema_version": SCHEMA_VERSION, "version": __version__}
+        document |= {"model": path, "data": name, "n": len(scores)}
+        document["classes"] = model.whole.classes_.tolist() if model.has_classes else None
+        document |= {"ignored": ignored, "scores": scores.tolist()}
+        document["labels"] = None if labels is None else labels.tolist()
+        document["kept"] = {key: _for_json(cells) for key, cells in kept.items()}
         printed = json.dumps(document, allow_nan=False, indent=2, default=str) + "\n"
     try:
         if options.out is not None:

@@ -190,15 +190,11 @@ def _judged(solution: Solution, data: Data, request: Request, options: Options) 
     statement += f"weights have less than {least}."
     statement += f" {TRIVIAL}" if trivial else ""
     statement += f" {as_meant(certificate.objective)}" if request.gives_matrix else ""
-    return {
-        "method": solution.method,
-        **{key: getattr(certificate, key) for key in keys},
-        "zeros_proved": None if zeros is None else int(zeros.sum()),
-        "status": str(solution.status),
-        "message": solution.message,
-        "n_iter": solution.n_iter,
-        "statement": statement + objective_in_words(data, request, options) + data.in_units,
-    }
+    found = {"method": solution.method} | {key: getattr(certificate, key) for key in keys}
+    found["zeros_proved"] = None if zeros is None else int(zeros.sum())
+    found |= {"status": str(solution.status), "message": solution.message}
+    statement += objective_in_words(data, request, options) + data.in_units
+    return found | {"n_iter": solution.n_iter, "statement": statement}
 
 
 def run_path(name: str, **given: Any) -> None:

@@ -653,16 +653,10 @@ def read_svmlight(path: Path, asked: Selection) -> Table:
         X, ignored = X[:, places.features], places.ignored
         columns = [columns[k] for k in places.features]
     shape = (X.shape[0], max(asked.width or 0, X.shape[1]))
-    return Table(
-        sp.csr_array((X.data, X.indices, X.indptr), shape=shape),
-        Labels.of(y, f"{path}, labels"),
-        columns,
-        "label",
-        ignored,
-        {"qid": found[2] if asked.labelled else found[2].tolist()} if queries else {},
-        base == 0,
-        assumed,
-    )
+    rows = sp.csr_array((X.data, X.indices, X.indptr), shape=shape)
+    extra = {"qid": found[2] if asked.labelled else found[2].tolist()} if queries else {}
+    labels = Labels.of(y, f"{path}, labels")
+    return Table(rows, labels, columns, "label", ignored, extra, base == 0, assumed)
 
 
 def _based(path: Path, X: Any, asked: Selection) -> tuple[Any, int, bool]:

@@ -459,17 +459,13 @@ class Report:
         return int(bool(self.unexpected))
 
     def as_json(self) -> dict[str, Any]:
-        return {
-            "schema_version": SCHEMA_VERSION,
-            "version": self.version,
-            "library_sha256": self.library_sha256,
-            "seed": self.seed,
-            "parameters": {"profile": self.profile, "only": [row.name for row in self.rows]},
-            "environment": self.environment,
-            "seconds": self.seconds,
-            "recorded": {name: record()[name] for name in ("date", "version", "profile")},
-            "claims": [row.public for row in self.rows],
-        }
+        found: dict[str, Any] = {"schema_version": SCHEMA_VERSION, "version": self.version}
+        found |= {"library_sha256": self.library_sha256, "seed": self.seed}
+        only = [row.name for row in self.rows]
+        found["parameters"] = {"profile": self.profile, "only": only}
+        found |= {"environment": self.environment, "seconds": self.seconds}
+        found["recorded"] = {name: record()[name] for name in ("date", "version", "profile")}
+        return found | {"claims": [row.public for row in self.rows]}
 
     def counts(self) -> list[tuple[str, dict[str, int]]]:
         """Return kind by kind, and for all, how many claims stand where; each adds up to all."""

@@ -104,26 +104,18 @@ class Shown:
         return f"aucert reproduce {self.table.name} --profile {run.profile}{seed}{real}"
 
     def as_json(self) -> dict[str, Any]:
-        table, profile = self.table, self.results.run.profile
-        return {
-            **{name: getattr(table, name) for name in ("name", "paper", "place", "title")},
-            "conclusion": self.conclusion,
-            "findings": [asdict(said) for said in self.said],
-            "entries": [{name: getattr(e, name) for name in _FIELDS} for e in self.page.entries],
-            "tests": [str(test) for test in self.page.tests],
-            "differences": self.page.differences,
-            "missing": self.missing,
-            "unfinished": list(self.results.unfinished),
-            "budget": [
-                {"what": b.what, "paper": b.theirs, "spent": b.spent(profile)}
-                for b in table.experiment.budget
-                if b.spent(profile) is not None
-            ],
-            "search": table.experiment.search,
-            "data_sha256": dict(self.data_sha256),
-            "seconds": self.seconds,
-            "cpu_seconds": self.cpu_seconds,
-        }
+        table, page, profile = self.table, self.page, self.results.run.profile
+        shown = ("name", "paper", "place", "title")
+        found: dict[str, Any] = {name: getattr(table, name) for name in shown}
+        found |= {"conclusion": self.conclusion, "findings": [*map(asdict, self.said)]}
+        found["entries"] = [{name: getattr(e, name) for name in _FIELDS} for e in page.entries]
+        found |= {"tests": [*map(str, page.tests)], "differences": page.differences}
+        found |= {"missing": self.missing, "unfinished": list(self.results.unfinished)}
+        lines = [(b.what, b.theirs, b.spent(profile)) for b in table.experiment.budget]
+        keys = ("what", "paper", "spent")
+        found["budget"] = [dict(zip(keys, b, strict=True)) for b in lines if b[2] is not None]
+        found |= {"search": table.experiment.search, "data_sha256": dict(self.data_sha256)}
+        return found | {"seconds": self.seconds, "cpu_seconds": self.cpu_seconds}
 
 
 def duration(seconds: float) -> str:

@@ -191,15 +191,11 @@ def run_part(
             result = store.plain(experiment.compute(job))
     except Exception as error:
         return experiment.name, part.key, f"{part.key}: {type(error).__name__}: {error}"
-    document = {
-        "key": store.part_key(experiment, part, run),
-        "result": result,
-        "seconds": time.perf_counter() - start,
-        "cpu_seconds": time.process_time() - spent,
-        "environment": {"version": __version__, "code": code_sha256(experiment)}
-        | environment()
-        | {"processors": os.cpu_count()},
-    }
+    seconds, cpu = time.perf_counter() - start, time.process_time() - spent
+    made: Document = {"version": __version__, "code": code_sha256(experiment)} | environment()
+    document: Document = {"key": store.part_key(experiment, part, run), "result": result}
+    document |= {"seconds": seconds, "cpu_seconds": cpu}
+    document["environment"] = made | {"processors": os.cpu_count()}
     return experiment.name, part.key, document
 
 
