@@ -99,12 +99,8 @@ METHODS = "auto closed-form cutting-plane descent qp lifted proximal"
 KERNELS = "linear rbf laplacian precomputed"
 RULES = "equal-error midpoint youden accuracy"
 DATA = click.argument("name", metavar="DATA")
-METHOD = _option(
-    "--method",
-    "auto",
-    "qp and lifted first write every pair down, which --max-time does not cut short.",
-    type=Word(METHODS),
-)
+WRITTEN = "qp and lifted first write every pair down, which --max-time does not cut short."
+METHOD = _option("--method", "auto", WRITTEN, type=Word(METHODS))
 LOSS = _option("--loss", "hinge", type=Word(LOSSES))
 SEED = _option("--seed", 0, type=click.IntRange(min=0))
 JOBS = _option("--jobs", 1, type=click.IntRange(min=1))
@@ -112,10 +108,10 @@ JSON = _flag("--json as_json", "One JSON document, nothing else.")
 LIST = "--list list_only"
 REPEATED: dict[str, Any] = {"multiple": True, "metavar": "NAME"}
 STANDARDISE = "Columns of mean 0 and scale 1"
-LESS_TIME = (
-    "Seconds of solving, reading not counted; then it ends within one pass over the rows and one "
-    "certificate."
-)
+LESS_TIME = "Seconds of solving, reading not counted; then it ends within one pass over the rows "
+LESS_TIME += "and one certificate."
+COMPILING = "Seconds inside a fit, all its runs together. First, a small run to compile may take a "
+COMPILING += "minute, and so may the lower bound, or ten times as long."
 
 # Which rows are positive.
 LABELS: Parameters = [
@@ -165,13 +161,9 @@ def _problem(l1: str, help: str, tol: float, max_time: str, *more: Any) -> Param
     ]
 
 
-PROBLEM = _problem(
-    "--l1",
-    "Weight of |w|_1 next to lam/2 |w|^2, >= 0",
-    1e-9,
-    LESS_TIME,
-    _option("--worst-of", help="Column of groups: the one with the largest mean loss counts."),
-)
+WORST = _option("--worst-of", help="Column of groups: the one with the largest mean loss counts.")
+PROBLEM = _problem("--l1", "Weight of |w|_1 next to lam/2 |w|^2, >= 0", 1e-9, LESS_TIME, WORST)
+INTERCEPT = "The rule for the intercept of the saved model."
 
 _command(
     "solve",
@@ -182,12 +174,7 @@ _command(
         "--lam", "Weight of the penalty, > 0 (or 0 with --l1); 1e-3 is a start.", required=True
     ),
     METHOD,
-    _option(
-        "--threshold",
-        "equal-error",
-        "The rule for the intercept of the saved model.",
-        type=Word(RULES),
-    ),
+    _option("--threshold", "equal-error", INTERCEPT, type=Word(RULES)),
     _folder("--out", "Folder for model, weights, result and proof."),
     _flag("--no-data", "With --out: no data.npz for the checker of the proof."),
     _flag("--proof", "With --out, of a folder of Parquet files too."),
@@ -289,12 +276,7 @@ _command(
     _option("--data", ["wdbc"], "Built-in name or file; repeatable.", multiple=True),
     _option("--lam", [1e-3], "Repeatable.", type=float, multiple=True),
     LOSS,
-    _number(
-        "--max-time",
-        "Seconds inside a fit, all its runs together. First, a small run to compile may take a "
-        "minute, and so may the lower bound, or ten times as long.",
-        10.0,
-    ),
+    _number("--max-time", COMPILING, 10.0),
     *LABELS,
     *COLUMNS,
     _flag("--standardise", f"{STANDARDISE}."),

@@ -63,8 +63,8 @@ class GapCurves:
             best = ("-", "-", "-")
             if curve.seconds:
                 k = int(np.argmin(curve.relative_gap))
-                best = (f"{curve.relative_gap[k]:.2e}", f"{self.dual + curve.gap[k]:.6g}")
-                best += (f"{curve.seconds[k]:.3g}",)
+                gap, at, F = curve.relative_gap[k], curve.seconds[k], self.dual + curve.gap[k]
+                best = (f"{gap:.2e}", f"{F:.6g}", f"{at:.3g}")
             lines.append(form(curve.name, width, *best, len(curve.seconds), curve.ended))
         once = [c.name for c in self.curves if c.way == "once" and c.seconds]
         if once:

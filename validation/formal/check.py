@@ -45,10 +45,8 @@ class Refused(Exception):
 
 
 # Commands that leave something unproved, or that switch a check of Coq off.
-FORBIDDEN = (
-    "Admitted admit give_up Axiom Axioms Parameter Parameters Conjecture Conjectures Abort "
-    "Unset bypass_check Declare"
-).split()
+FORBIDDEN = """Admitted admit give_up Axiom Axioms Parameter Parameters Conjecture Conjectures Abort
+    Unset bypass_check Declare""".split()
 
 STATED = re.compile(r"^\s*(?:Theorem|Corollary)\s+(\w+)", re.MULTILINE)
 
@@ -147,9 +145,8 @@ def planted() -> list[Planted]:
     return [Planted(**case) for case in json.loads((FOLDER / "planted.json").read_text("utf-8"))]
 
 
-# Test vectors of the checker's arithmetic: inputs and what `check_proof.py` makes of them. A test
-# evaluates `check_proof.bounds` on the inputs in `vectors.json` and compares; here they become a
-# Coq file in which the definitions of `Checker.v` are evaluated on the same inputs.
+# Test vectors of the checker's arithmetic: a test compares what `check_proof.bounds` makes of the
+# inputs in `vectors.json`; here they become a Coq file that evaluates the definitions of Checker.v.
 
 Case = dict[str, Any]
 
@@ -161,12 +158,9 @@ def vectors() -> list[Case]:
 
 def coq_text(cases: Iterable[Case] | None = None) -> str:
     """Return a Coq file that compiles exactly if `Checker.v` gives what the cases say."""
-    lines = [
-        "From Coq Require Import ZArith QArith List.",
-        f"From {LIBRARY} Require Import CheckerSums Checker.",
-        "Import ListNotations.",
-        "Open Scope Z_scope.",
-    ]
+    lines = ["From Coq Require Import ZArith QArith List."]
+    lines.append(f"From {LIBRARY} Require Import CheckerSums Checker.")
+    lines += ["Import ListNotations.", "Open Scope Z_scope."]
     for number, case in enumerate(vectors() if cases is None else cases):
         for name, statement in _statements(case["given"], case["found"]):
             lines.append(f"Example case_{number}_{name} : {statement}.")
@@ -176,7 +170,9 @@ def coq_text(cases: Iterable[Case] | None = None) -> str:
 
 def _statements(given: Case, found: Case) -> Iterator[tuple[str, str]]:
     """Yield a name and an equation for each quantity of one case."""
-    pos, neg = (_entries(given, wanted) for wanted in (True, False))
+    rows = [*zip(given["scores"], given["weight"], given["positive"], strict=True)]
+    sides = [[f"({s}, {r})" for s, r, positive in rows if positive == k] for k in (True, False)]
+    pos, neg = (f"[{'; '.join(side)}]" for side in sides)
     q, lam = given["q"], _fraction(given["lam"])
     u, v = _whole(found["u"]), _whole(found["v"])
     w, pull = (f"[{'; '.join(map(_fraction, given[name]))}]" for name in ("w", "pull"))
@@ -193,12 +189,6 @@ def _statements(given: Case, found: Case) -> Iterator[tuple[str, str]]:
     yield "upper", f"Qeq_bool ({upper}) {_fraction(found['upper'])} = true"
     lower = f"lower {cap} {flow} {pos} {neg} {_fraction(given['scale'])} {lam} {pull}"
     yield "lower", f"Qeq_bool ({lower}) {_fraction(found['lower'])} = true"
-
-
-def _entries(given: Case, wanted: bool) -> str:
-    """The scores and weights of one class."""
-    rows = zip(given["scores"], given["weight"], given["positive"], strict=True)
-    return f"[{'; '.join(f'({s}, {r})' for s, r, positive in rows if positive == wanted)}]"
 
 
 def _whole(numbers: Iterable[int]) -> str:
