@@ -1,7 +1,5 @@
 """Published claims, and anybody's solver, checked against the exact answers."""
 
-from __future__ import annotations
-
 from importlib import import_module
 
 TYPE_CHECKING = False  # `typing` takes most of the time until interrupts are answered

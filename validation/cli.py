@@ -5,8 +5,6 @@ Results go to standard output, everything else to standard error. How a command 
 `commands.endings`. It loads nothing but click: each command imports what it runs.
 """
 
-from __future__ import annotations
-
 import signal
 import sys
 import threading

@@ -1,7 +1,5 @@
 """Ctrl-C while the command line is loaded, which takes a while: nothing heavy is imported here."""
 
-from __future__ import annotations
-
 import os
 import signal
 from contextlib import suppress

@@ -6,8 +6,6 @@ returns NaN would hold.
     from ..extremes import highest, lowest
 """
 
-from __future__ import annotations
-
 import builtins
 import math
 from collections.abc import Callable

@@ -2,8 +2,6 @@
 reproduce --check` runs it; `checked.json` keeps what came out when it was last run before a
 release, and `aucert validate` reports that."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

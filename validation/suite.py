@@ -5,8 +5,6 @@ read and not run is marked. A line that was damaged, or edited by hand, is not u
 does not fit. (Who makes a new checksum too deceives himself: nothing in the user's own folder can
 be kept from him.)"""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -1,7 +1,5 @@
 """Error bounds, callable on anybody's data, and experiments that hold them to the truth."""
 
-from __future__ import annotations
-
 from .kernel import Approximation
 from .prime import theorem4_prime
 from .printed import Bound, Norms, theorem4

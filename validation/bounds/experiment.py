@@ -1,8 +1,6 @@
 """True approximation errors of the incomplete Nystrom machine, with every bound next to them. The
 full problem and the projected one are solved once, with proof; then pairs are drawn often."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial

@@ -2,8 +2,6 @@
 right side, the steps of its proof, and an instance on which it is false. `prime.py` has the
 corrected theorem, `sht.py` the theory of sparse AUC. How to call them: `docs/bounds.md`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 

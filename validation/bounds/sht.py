@@ -10,8 +10,6 @@ All supports are tried, where they are few: the least value that a search met is
 of rho-, so it is never returned.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Sequence

@@ -12,8 +12,6 @@ negative. Next to the terms stands what Theorem 4' (I), which bounds F(f~) - p*,
 what a finite test set leaves open. [ScalingUp, Theorem 4; Section 3.2]
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any

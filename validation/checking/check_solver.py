@@ -3,8 +3,6 @@ of every problem is known and proved (`reference_problems`), so judging a fit co
 of F and no solve. What failed has likely causes: cheap guesses, each checked against the answers
 themselves."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable, Iterable, Sequence

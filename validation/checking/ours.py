@@ -1,7 +1,5 @@
 """The library's own solver as fits that `bench` runs next to others: `ours:hinge` and so on."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

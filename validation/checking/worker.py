@@ -3,8 +3,6 @@ process is a fork of this one for a function, or a new interpreter for `MODULE:F
 and answers pass through a pipe, as JSON, but for many rows, which the child reads from an npz file
 ("rows"). Just before each fit it says "started": the clock of its limit starts there."""
 
-from __future__ import annotations
-
 import faulthandler
 import importlib
 import inspect

@@ -1,7 +1,5 @@
 """A claim of a paper, or of this project, as something that can be run and judged."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Callable

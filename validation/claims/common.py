@@ -1,7 +1,5 @@
 """What the claims of several papers share: rows of breast cancer, pairs, and distances."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ...exact.spaces.kernels import Gaussian, Kernel

@@ -1,7 +1,5 @@
 """Arrays that count what is done with them, for the claims about costs."""
 
-from __future__ import annotations
-
 from math import log2
 from typing import Any
 

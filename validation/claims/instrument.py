@@ -2,8 +2,6 @@
 each claim says stands in the TOML. Problems are small, with ties; their objectives are sums over
 listed pairs, and their optima are what a grid finds that narrows around its best point."""
 
-from __future__ import annotations
-
 import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Iterator

@@ -1,7 +1,5 @@
 """The claims of "Scalable Nonlinear AUC Maximization Methods" [Nonlinear]: see nonlinear.toml."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from fractions import Fraction

@@ -14,8 +14,6 @@ is "suite" in aucert.toml, else, if not given, "theorem" with a quotation and "c
 records a run anew. A verdict that differs from the recorded one is a change, for better or worse.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import textwrap

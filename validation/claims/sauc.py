@@ -1,7 +1,5 @@
 """The claims of "Structure-embedded AUC-SVM" [SAUC]: see sauc.toml."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any

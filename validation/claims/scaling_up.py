@@ -1,7 +1,5 @@
 """The claims of "Scaling Up ROC-Optimizing Support Vector Machines" [ScalingUp] but Theorem 4."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from functools import lru_cache
 from itertools import product

@@ -1,8 +1,6 @@
 """The claims of "Stochastic Hard Thresholding Algorithms for AUC Maximization" [SHT]. What each
 says stands in sht.toml."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

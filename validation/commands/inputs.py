@@ -1,7 +1,5 @@
 """What a command works on and prints: options, the data that they name, the request, the result."""
 
-from __future__ import annotations
-
 import csv
 import shlex
 from collections.abc import Iterator

@@ -1,8 +1,6 @@
 """`aucert predict`: the scores of a saved model; and the model file that `solve --out` writes.
 Estimators, and scikit-learn with them, are imported where one is read: that takes a while."""
 
-from __future__ import annotations
-
 import json
 import warnings
 from dataclasses import dataclass, replace

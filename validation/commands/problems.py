@@ -1,7 +1,5 @@
 """`aucert solve`, `aucert path` with held-out AUCs, and `aucert certify`, in fractions too."""
 
-from __future__ import annotations
-
 import json
 import math
 import time

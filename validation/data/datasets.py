@@ -12,8 +12,6 @@
 The last four take a number of rows: `linear:5000`.
 """
 
-from __future__ import annotations
-
 import hashlib
 import math
 import os

@@ -3,8 +3,6 @@ is a cell: paper, table, row, column, the value as printed (errors in brackets i
 the paper has a dash), and what it is. Lines are sorted by paper and table; rows and columns stand
 in the order of the print."""
 
-from __future__ import annotations
-
 import csv
 import math
 from functools import cache

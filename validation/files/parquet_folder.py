@@ -1,8 +1,6 @@
 """A folder of Parquet files as rows in partitions, with their labels and weights. A partition is
 some row groups of a file, read again at each pass, in bounded memory."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace

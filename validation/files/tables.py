@@ -451,7 +451,6 @@ def _table(
             break  # which are refused below
     if not lines:
         raise InputError(f"{path}: no rows")
-
     found = {}
     for k, some in others.items():
         words = not isinstance(some[0], np.ndarray)

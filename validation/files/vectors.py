@@ -1,7 +1,5 @@
 """Reading one vector of numbers (weights, scores), or the weights of another program's model."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re

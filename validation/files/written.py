@@ -1,7 +1,5 @@
 """Result files, complete or not at all; and JSON whose numbers are all finite."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

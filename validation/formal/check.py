@@ -6,8 +6,6 @@ needs `coqc` (8.16 or later, the system's package) and nothing else; everything 
 temporary folder. Exit status 0: all of it holds; 1: refused, and why; 3: not run, no `coqc` here.
 """
 
-from __future__ import annotations
-
 import graphlib
 import json
 import re

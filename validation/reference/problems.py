@@ -2,8 +2,6 @@
 `problems.json` next to this file holds them for any language. `tests/tools/make_reference.py` makes
 it from the recipes."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -2,8 +2,6 @@
 against certified optima. A slope is that of log error against log size, fitted in each repetition;
 its interval is Student's, 95 %, over repetitions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import product

@@ -1,7 +1,5 @@
 """The tables and the figure of Nonlinear."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any

@@ -1,7 +1,5 @@
 """Running tables: part by part, resumable after a kill at any moment, in parallel if wanted."""
 
-from __future__ import annotations
-
 import os
 import sys
 import time

@@ -1,7 +1,5 @@
 """The tables and figures of SAUC."""
 
-from __future__ import annotations
-
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping

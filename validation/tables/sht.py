@@ -1,7 +1,5 @@
 """The tables and figures of SHT."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
