@@ -283,6 +283,7 @@ def _unheard_by_workers() -> Iterator[None]:
         yield
         return
     from multiprocessing import resource_tracker
+
     from joblib.externals.loky.backend.resource_tracker import ensure_running
 
     resource_tracker.ensure_running()  # these let interrupts in again once they have started

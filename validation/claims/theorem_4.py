@@ -26,18 +26,10 @@ from ..bounds.printed import REPAIRED as FIVE_HALVES
 from ..data.datasets import Dataset, make_dataset
 from ..extremes import above, highest, lowest
 from ..plots import Figure, Series
+from . import judge
 from .claim import Context, Outcome, Verdict
 from .common import bound_data, wdbc_sample
-from .judge import (
-    Errors,
-    at_most,
-    grows_like,
-    judged,
-    lower_limit,
-    no_more_often,
-    sandwich,
-    upper_limit,
-)
+from .judge import Errors, at_most, grows_like, judged, lower_limit, no_more_often, sandwich
 
 # Theorem 4 as printed and under other readings, on clusters in closed form.
 
@@ -609,4 +601,4 @@ def theorem_4_prime_over_a_wide_grid(c: Context) -> Outcome:
 def limit_by_cells(name: str, made: Sequence[Cell]) -> float:
     """Return an upper limit of the probability of a violation: cells are independent, not draws."""
     hits = sum(any(name in draw.violated for draw in cell.draws) for cell in made)
-    return upper_limit(hits, len(made), DOUBT)
+    return judge.upper_limit(hits, len(made), DOUBT)

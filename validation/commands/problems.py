@@ -35,22 +35,8 @@ from ..files.parquet_folder import is_parquet_folder
 from ..files.tables import may_count_from
 from ..files.written import csv_text, write_atomically, write_json, write_text, write_vector
 from ..store import file_sha256, plain
-from . import endings
-from .inputs import (
-    Data,
-    Options,
-    common_keys,
-    left_out,
-    objective_in_words,
-    open_data,
-    order_keys,
-    pairs_of,
-    penalty_in_words,
-    penalty_options,
-    print_document,
-    request_of,
-    scores_of,
-)
+from . import endings, inputs
+from .inputs import Data, Options
 from .predict import SavedModel, read_model, write_model
 
 WEIGHTS, PROOF, SOLUTION = "weights.csv", "proof.npz", "solution.json"
@@ -78,15 +64,17 @@ def run_solve(name: str, **given: Any) -> None:
             raise InputError(f"--proof-rows {folder}: this folder is not empty: choose another one")
 
     with (
-        endings.result_first(lambda document: print_document(document, options.as_json)) as found,
+        endings.result_first(
+            lambda document: inputs.print_document(document, options.as_json)
+        ) as found,
         endings.output_folder(options.out, _check_ours, (PROOF, MODEL, DATA)) as folder,
         endings.output_folder(options.proof_rows, check_empty, option="--proof-rows") as rows,
     ):
         start = time.perf_counter()
-        data = open_data(name, options)
+        data = inputs.open_data(name, options)
         if rows is not None and not data.partitioned:
             raise InputError("--proof-rows is for a folder of Parquet files: leave it out")
-        request, method = request_of(options, data), options.method
+        request, method = inputs.request_of(options, data), options.method
         if data.partitioned and options.proof and method == "auto":
             method = "descent"  # whose dual point is made of bins, as the proof file's is
         with _progress(data, request, options) as say, endings.best_point_kept():
@@ -96,10 +84,12 @@ def run_solve(name: str, **given: Any) -> None:
 
             limits = options.limits(method=method, callback=show)
             solution = solve_request(data.X, data.labels, request, limits)
-        scores = scores_of(data, request, solution.w)
+        scores = inputs.scores_of(data, request, solution.w)
         seconds = time.perf_counter() - start
-        document = common_keys(data, options, request) | _judged(solution, data, request, options)
-        document |= {"seconds": seconds} | order_keys(data, scores)
+        document = inputs.common_keys(data, options, request) | _judged(
+            solution, data, request, options
+        )
+        document |= {"seconds": seconds} | inputs.order_keys(data, scores)
         found.append(document)
         if folder is not None:
             linear = request.kernel == "linear"
@@ -183,7 +173,7 @@ def _judged(solution: Solution, data: Data, request: Request, options: Options) 
     trivial = request.is_partial and zero_is_optimal(request.loss, certificate, options.tol)
     most, least = at_most(certificate.primal, 12), at_least(certificate.dual, 12)
     part = f"{request.risk(data.positive)!r} of " if request.is_partial else ""
-    count = pairs_of(data, request).count()
+    count = inputs.pairs_of(data, request).count()
     statement = f"The weights have an objective of at most {most} over {part}{count} pairs, and no "
     statement += f"weights have less than {least}."
     statement += f" {TRIVIAL}" if trivial else ""
@@ -191,7 +181,7 @@ def _judged(solution: Solution, data: Data, request: Request, options: Options) 
     found = {"method": solution.method} | {key: getattr(certificate, key) for key in keys}
     found["zeros_proved"] = None if zeros is None else int(zeros.sum())
     found |= {"status": str(solution.status), "message": solution.message}
-    statement += objective_in_words(data, request, options) + data.in_units
+    statement += inputs.objective_in_words(data, request, options) + data.in_units
     return found | {"n_iter": solution.n_iter, "statement": statement}
 
 
@@ -199,7 +189,7 @@ def run_path(name: str, **given: Any) -> None:
     options = Options.of(given)
     if options.lams:  # before a large file is read
         check_lams(options.lams)
-        if not left_out("n_lams"):
+        if not inputs.left_out("n_lams"):
             raise InputError("--lam names the grid: leave --n-lams out")
     check_count("n_lams", options.n_lams)
     check_tolerance(options.tol, options.max_time)
@@ -217,8 +207,8 @@ def run_path(name: str, **given: Any) -> None:
         endings.result_first(say) as done,
         endings.output_folder(options.out, instead=(PATH_WEIGHTS,)) as folder,
     ):
-        data = open_data(name, options)
-        request = request_of(options, data)
+        data = inputs.open_data(name, options)
+        request = inputs.request_of(options, data)
         found, folds = _followed(data, request, options)
         document = _path_document(data, request, options, found, folds)
         done.append(document)
@@ -249,7 +239,7 @@ def _followed(data: Data, request: Request, options: Options) -> tuple[FoundPath
         if options.cv is None or found.interrupted:
             return found, None
         say(f"cross-validation in {options.cv} folds")
-        penalty = penalty_options(options, data)
+        penalty = inputs.penalty_options(options, data)
         del penalty["l1"]  # it is a share here
         keys = ("gamma", "structure", "cv", "seed", "l1_ratio", "method", "tol", "max_time")
         asked = {key: getattr(options, key) for key in keys} | penalty
@@ -264,7 +254,7 @@ def _followed(data: Data, request: Request, options: Options) -> tuple[FoundPath
 def _path_document(
     data: Data, request: Request, options: Options, found: FoundPath, folds: Any
 ) -> dict[str, Any]:
-    document = common_keys(data, options, request)
+    document = inputs.common_keys(data, options, request)
     for key in ("lam", "penalty"):  # each point has its own
         del document[key]
     document |= found.to_dict()
@@ -273,7 +263,7 @@ def _path_document(
         document["cv"] = plain({key: getattr(folds, key) for key in keys.split()})
         best, one_se = map(folds.lam_of, ("best", "one-se"))
         document["cv"] |= {"best": best, "one_se": one_se, "complete": folds.complete}
-    form = " with ".join(filter(None, penalty_in_words(request, data.columns)))
+    form = " with ".join(filter(None, inputs.penalty_in_words(request, data.columns)))
     document["statement"] = (
         "At each lam the weights have the objective that is shown, and no weights have less than "
         f"its lower bound. The objective is lam ({form}) + mean {request.loss.name} loss over "
@@ -321,10 +311,10 @@ def run_certify(name: str, **given: Any) -> None:
         model, options = _of_model(options)
     options = _checked(options)
     start = time.perf_counter()
-    data = open_data(name, options, model, vector=options.model is None)
+    data = inputs.open_data(name, options, model, vector=options.model is None)
     if options.exact and data.partitioned:
         raise InputError("--exact is for rows that are held in memory, not for a folder")
-    request, rival = request_of(options, data), None
+    request, rival = inputs.request_of(options, data), None
     if options.convention is not None and options.C is not None:
         rival, request = in_units_of(options.convention, options.C, data.labels, request, data.X)
     w = scores = None
@@ -338,9 +328,11 @@ def run_certify(name: str, **given: Any) -> None:
         scores = vectors.read_scores(str(options.scores), data.y.size, options.selection.header)
     limits = options.limits()
     audit = certify_request(data.X, data.labels, request, limits, w, scores, options.norm2, rival)
-    order = order_keys(data, scores if w is None else scores_of(data, request, w))
-    statement = audit.statement + objective_in_words(data, request, options) + data.in_units
-    document = common_keys(data, options, request) | {"method": "auto"} | asdict(audit) | order
+    order = inputs.order_keys(data, scores if w is None else inputs.scores_of(data, request, w))
+    statement = audit.statement + inputs.objective_in_words(data, request, options) + data.in_units
+    document = (
+        inputs.common_keys(data, options, request) | {"method": "auto"} | asdict(audit) | order
+    )
     document |= {"status": str(audit.status), "message": _turned(order, data) or statement}
     document["statement"] = statement
     if options.exact:
@@ -353,7 +345,7 @@ def run_certify(name: str, **given: Any) -> None:
         fractions = ExactCertificate.of(exact, w[: exact.space.dim], found.witness)
         document["exact"] = fractions.in_digits()  # rounded outward
     document["seconds"] = time.perf_counter() - start
-    print_document(document, options.as_json)
+    inputs.print_document(document, options.as_json)
 
 
 def _turned(order: dict[str, Any], data: Data) -> str:
@@ -453,7 +445,7 @@ def _checked(options: Options) -> Options:
         raise InputError("give --lam, or --from RIVAL with --C")
     check_number("C", C)
     convention = convention_name(convention)
-    asked = None if left_out("loss") else options.loss
+    asked = None if inputs.left_out("loss") else options.loss
     its_own = convention_loss(convention, asked)
     return replace(options, convention=convention, loss=asked or its_own)
 
@@ -472,4 +464,4 @@ def _of_model(options: Options) -> tuple[SavedModel, Options]:
     if not asked and options.lam is None and options.convention is None:
         lacks = f"a {type(model.last).__name__} does not say which problem is meant"
         raise InputError(f"{options.model}: {lacks}: give --lam")
-    return model, replace(options, **{k: x for k, x in asked.items() if left_out(k)})
+    return model, replace(options, **{k: x for k, x in asked.items() if inputs.left_out(k)})

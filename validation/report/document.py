@@ -15,16 +15,8 @@ from typing import Any
 import numpy as np
 
 from ..bounds.prime import sampling_term
-from ..claims.claim import (
-    ERROR,
-    KINDS,
-    SEVERITIES,
-    DataUsed,
-    Outcome,
-    Statement,
-    Verdict,
-    shown_unit,
-)
+from ..claims import claim
+from ..claims.claim import ERROR, DataUsed, Outcome, Statement, Verdict, shown_unit
 from ..claims.recorded import record, statements
 from ..files.written import write_json, write_text
 from ..plots import Figure, Series
@@ -175,16 +167,16 @@ def forest(lines: Sequence[Line]) -> dict[str, Any]:
         digits = max(0, 1 - math.floor(math.log10((ends[1] - ends[0]) / 2 or 1.0)))
         side, than, margin = (line.row.details.get(key, 0) for key in ("side", "than", "margin"))
         than, margin = scale * than, scale * margin
-        claim = f"above {text(than, 2)}" if power else f"above {than:g}"
+        said = f"above {text(than, 2)}" if power else f"above {than:g}"
         if side == "within":
-            claim = f"within ±{margin:g}"
+            said = f"within ±{margin:g}"
         elif margin and than >= 0:
-            claim += f", none within ±{margin:g}"
+            said += f", none within ±{margin:g}"
         start, end = (-margin, margin) if side == "within" else (than, math.inf)
         shown = {k: text(x, digits) for k, x in known.items()}
         at_ends = {"low": 0, "high": 100} | {k: at(x) for k, x in known.items()}
         places = {"at": at_ends, "shade": (at(start), at(end))}
-        found.append({"of": line, "shown": shown, "claim": claim} | places)
+        found.append({"of": line, "shown": shown, "claim": said} | places)
     marks = [(at(x), "×" * power + label) for x, label in ticks(low, high, power)]
     return {"unit": unit.removeprefix("log10 of "), "ticks": marks, "zero": at(0), "lines": found}
 
@@ -470,7 +462,7 @@ class Report:
     def counts(self) -> list[tuple[str, dict[str, int]]]:
         """Return kind by kind, and for all, how many claims stand where; each adds up to all."""
         found: list[tuple[str, dict[str, int]]] = []
-        for kind in (*KINDS, "all"):
+        for kind in (*claim.KINDS, "all"):
             rows = [row for row in self.rows if kind in (row.kind, "all")]
             columns = {
                 name: sum(row.verdict in some for row in rows)
@@ -507,7 +499,7 @@ class Report:
             figures=[figures[name] for name in FIGURES if name in figures],
             part_1=part_1(),
             wrong={n: form for n, form in statements().items() if n in rows and "severity" in form},
-            severities=SEVERITIES,
+            severities=claim.SEVERITIES,
             words=WORDS,
             signs=SIGNS,
             recorded=record(),
