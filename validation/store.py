@@ -130,9 +130,9 @@ def missing_data(part: Part, run: Run) -> str | None:
 
 
 def part_key(experiment: Experiment, part: Part, run: Run) -> Document:
-    """Return all that a result depends on: results of another key are never used again. Checksums
-    of data that are not here are left out. The version and the source of the experiment are
-    recorded with the numbers, but do not discard them: every moved import would."""
+    """Return all that a result depends on, but checksums of data that are not here: results of
+    another key are never used again. Version and source are only recorded: every moved import would
+    count."""
     here = run.data_dir if missing_data(part, run) is None else None
     files = {} if here is None else {name: str(here / f"{name}.npz") for name in part.needs}
     key: Document = {"schema_version": SCHEMA_VERSION, "experiment": experiment.name}

@@ -209,9 +209,8 @@ def library_sha256() -> str:
 
 
 def files_sha256(root: Path) -> str:
-    """Return the fingerprint of the files of a library, to be found in the folder `root`. Evidence,
-    recorded verdicts and printed numbers count as the source does: verdicts rest on them. What is
-    hidden or in `MADE` does not."""
+    """Return the fingerprint of the files of a library in the folder `root`, source and numbers,
+    for verdicts rest on both. What is hidden or in `MADE` does not count."""
     digest = hashlib.sha256()
     rooms = (sorted((root / room).rglob("*")) for room in ROOMS)
     for path in [*sorted(root.glob("*.py")), *(path for room in rooms for path in room)]:

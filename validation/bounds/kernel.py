@@ -306,9 +306,9 @@ def largest_distance(
 def distances_of_rows(
     V: np.ndarray, positive: np.ndarray, slices: Iterator[slice]
 ) -> tuple[float, float]:
-    """Return at least the largest |v_i - v_j|, i positive and j negative, and the root mean square.
-    Rows are centred first, which changes a distance by u (|v_i| + |v_j|) at most. The mean of |v_i
-    - v_j|^2 is that of |v_i|^2 and of |v_j|^2, less twice the product of the means."""
+    """Return at least the largest |v_i - v_j|, i positive and j negative, and the root mean square:
+    the mean of |v_i - v_j|^2 is that of |v_i|^2 and of |v_j|^2, less twice the product of means.
+    Rows are centred first, which changes a distance by u (|v_i| + |v_j|) at most."""
     n, r = V.shape
     moved = V - V.mean(axis=0)
     plus, minus = moved[positive], moved[~positive]

@@ -90,9 +90,9 @@ class Norms:
 @dataclass(frozen=True)
 class Theorem4:
     """The quantities in the right side of [ScalingUp, Theorem 4]. C, C_B, C_tilde bound |f^|^2,
-    |f^_B|^2 and |f~_B|^2; N_max is the largest number of times that one row is drawn; E2 the
-    spectral norm of K - K~; lam_min and lam_plus the smallest and the smallest nonzero eigenvalue
-    of K and K~; K_max the largest root of K_ii."""
+    |f^_B|^2 and |f~_B|^2; one row is drawn N_max times at most; E2 is the norm of K - K~; lam_min
+    and lam_plus are the least (nonzero) eigenvalue of K and K~; K_max is the largest root of
+    K_ii."""
 
     n: float
     B: float
@@ -373,8 +373,7 @@ def eq_21(pair: DrawnPair, p: float = 0.5) -> Step:
     """Return |theta^ - theta~|_H <= sqrt(2 N_max E2 sqrt(n) / (B lam)) (|theta~| + |theta^|)^p.
 
     [ScalingUp, eq. (21)]. In print the sum stands outside the root (p = 1); (19) and (20) give
-    p = 1/2. `corrected` has p = 1/2, which is right for the theta~ of least norm (errata, E4).
-    """
+    p = 1/2, as `corrected` has it: right for the theta~ of least norm (errata, E4)."""
     a = pair.approximation
     left = np.sqrt(a.truth.norm2(pair.theta_hat - pair.theta_tilde))
     root = np.sqrt(2 * pair.N_max * a.E2 * np.sqrt(a.n) / (pair.B * pair.drawn.lam))
@@ -500,12 +499,9 @@ class ClusterInstance:
 
 
 def most_often(n: float, B: float, level: float = 0.1) -> tuple[float, float]:
-    """Return a t and a bound of P(N_max > t), from the binomial tail of one row.
-
-    Balanced classes: a union bound over the n rows is nearly exact. The tail is exact up to
-    n = 1e12, where the floats of a quantile end; beyond it is Chernoff's,
-    P(X >= a) <= exp(a - mean) (mean / a)^a for a > mean.
-    """
+    """Return a t and a bound of P(N_max > t) for balanced classes, by a union over the n rows. The
+    binomial tail of a row is exact up to n = 1e12, where the floats of a quantile end; beyond it is
+    Chernoff's, P(X >= a) <= exp(a - mean) (mean / a)^a for a > mean."""
     if n <= 1e12:
         return often(n / 2, n / 2, B, level)
     mean = 2 * B / n

@@ -102,11 +102,10 @@ def nu_printed(k: int, k_star: int) -> float:
 
 
 def nu_lemma2(k: int, k_star: int, d: int) -> float:
-    """Return the 1 + nu of [SHT, Lemma 2], which is what the proof uses; 1, no growth, where k >=
+    """Return the 1 + nu of [SHT, Lemma 2], which the proof uses: at most `nu_printed`, 1 for k >=
     d.
 
-    nu = (mu + sqrt((4 + mu) mu)) / 2 with mu = min(k*, d - k) / (k - k* + min(k*, d - k)); at most
-    `nu_printed`."""
+    nu = (mu + sqrt((4 + mu) mu)) / 2 with mu = min(k*, d - k) / (k - k* + min(k*, d - k))."""
     left = lowest(k_star, d - k)
     mu = left / (k - k_star + left) if left > 0 else 0.0
     return 1 + (mu + math.sqrt((4 + mu) * mu)) / 2

@@ -491,9 +491,8 @@ def refuted(hits: list[int], counts: list[int]) -> bool:
 
 
 def part(c: Context, name: str) -> Outcome:
-    """Judge one part of Theorem 4' by all draws; (A) holds always. A part that holds always fails
-    by one violation, and counts a data set, lam and landmarks once; another fails where the draws
-    of one cell, or of all, put the probability above delta."""
+    """Judge one part of Theorem 4' by all draws. (A), which holds always, fails by one violation,
+    and counts a data set, lam and landmarks once; another as `refuted` says."""
     made, unit, always = list(grid(c.seed, c.profile)), "draws", name == bounds.NYSTROM
     used(c, made)
     if always:

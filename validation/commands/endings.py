@@ -181,10 +181,9 @@ def _watch() -> _Watch | None:
 @contextmanager
 def stopped_at_once() -> Iterator[None]:
     """Within, an interrupt passes through solvers and ends as `KeyboardInterrupt`. Compiled code
-    makes it an error of its own, and a finaliser drops it: it is raised again until it is on its
-    way out, and then what cleans up is left in peace. Without effect outside the main thread, and
-    where somebody else handles or ignores interrupts. After `finish` none is heard until the end of
-    the block, or in a program of our own until the process ends."""
+    makes it another error, and a finaliser drops it: it is raised again until it is on its way out.
+    Without effect outside the main thread, and where somebody else handles interrupts. After
+    `finish` none is heard until the end of the block, or of a process of our own."""
     before, watch = _handler(), _watch()
     inner, ours = watch is not None, before is interrupted_early
     if watch is None:

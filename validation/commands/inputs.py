@@ -551,11 +551,10 @@ def pairs_of(data: Data, request: Request) -> Any:
 
 
 def order_keys(data: Data, scores: Any) -> dict[str, Any]:
-    """Return the AUC and its interval, or the concordance where pairs are ordered. Intervals are at
-    95 %: DeLong's of the AUC, which needs two rows of each class; the infinitesimal jackknife's of
-    the concordance, by rows or by queries. There is none where the estimated variance is zero: one
-    point would tell nothing of other rows. Of rows in a folder the AUC is known from counts, and
-    `auc_within` says how far the true one may be from it."""
+    """Return the AUC or, where pairs are ordered, the concordance, with intervals of 95 %:
+    DeLong's, which needs two rows of each class, or the infinitesimal jackknife's, by rows or by
+    queries. There is none where the estimated variance is zero: one point would tell nothing of
+    other rows. From the counts of a folder the AUC is known up to `auc_within`."""
     none = {"auc": None, "auc_interval": None, "concordance": None, "concordance_interval": None}
     if data.partitioned and data.X.grouped is not None:
         return none | {"concordance": scores}

@@ -157,9 +157,8 @@ def make_dataset(name: str, X: Any, y: Any, *, source: str, support: Any = None)
 
 
 def data_sha256(X: Any, y: Any) -> str:
-    """SHA-256 of a data set: shapes, dtypes, and the bytes of X and y. The bytes are taken in C
-    order and little-endian, so the memory layout and the machine do not matter while the values,
-    their order, their dtype and the shapes do. A sparse X enters as its canonical CSR form (indices
+    """SHA-256 of a data set: shapes, dtypes, and the bytes of X and y in C order, little-endian:
+    the memory layout and the machine do not matter. A sparse X enters as canonical CSR (indices
     sorted, duplicates summed, stored zeros dropped); it differs from the same matrix stored
     densely."""
     digest = hashlib.sha256()
@@ -224,10 +223,9 @@ def _sign_model(model: Model, n: int, seed: int, share_pos: float) -> Dataset:
 
 
 def xor(n: int = 120, seed: int = 0) -> Dataset:
-    """Draw the XOR toy problem [SAUC, Table 1]: four Gaussians, two a class, diagonal. Class I
-    (positive, one third of the rows) lies at (+-0.8, 0) with covariance [[.15, .1], [.1, .15]];
-    class II (two thirds) at (0, +-0.8) with [[.15, -.1], [-.1, .15]]. The class sizes are fixed,
-    not drawn: n = 120 gives the paper's training size, 40 against 80."""
+    """Draw the XOR toy problem [SAUC, Table 1], four Gaussians: class I (positive, a third of the
+    rows, not drawn) at (+-0.8, 0) with covariance [[.15, .1], [.1, .15]], class II at (0, +-0.8)
+    with [[.15, -.1], [-.1, .15]]. n = 120 gives the paper's training size, 40 against 80."""
     _check_rows("xor", n, least=6)
     n_pos = round(n / 3)
     n_neg = n - n_pos

@@ -113,8 +113,7 @@ def sources() -> list[Source]:
 @dataclass(frozen=True)
 class Planted:
     """A false statement: a true one with `true` in it replaced by `false`, and why that is false.
-    The proof is left as it is. That Coq stops in it says that the statement matters to the
-    proof."""
+    The proof is left: that Coq stops in it says that the statement matters to it."""
 
     file: str
     theorem: str

@@ -92,9 +92,8 @@ def canvas(axes: Axes | None, width: float = 6.4) -> tuple[Figure, Axes]:
 def gap_curves(
     solutions: Solution | Mapping[str, Solution], *, by: str = "seconds", axes: Axes | None = None
 ) -> Figure:
-    """Draw how the relative gap of one or more solutions fell. They are of one problem, drawn
-    against "seconds" or "n_iter". What a solver knew on the way is not certified; the last point,
-    marked, is. A gap at or below its rounding is drawn there."""
+    """Draw how the relative gap of solutions of one problem fell, by "seconds" or "n_iter". What a
+    solver knew on the way is not certified; the last point, marked, is."""
     check_choice("by", by, tuple(COUNTS))
     many = {solutions.method: solutions} if isinstance(solutions, Solution) else dict(solutions)
     if not many:

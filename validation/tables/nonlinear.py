@@ -62,9 +62,8 @@ def overlap(name: str) -> float:
 
 
 def split(job: Job) -> tuple[Sample, Sample]:
-    """Return training and test rows of the job's set and number, cut to the budget's rows. Columns
-    are standardised by the training rows. Where the test part is published, other splits draw other
-    training rows, if there are more than the budget has."""
+    """Return training and test rows, cut to the budget's and standardised by the training rows.
+    Where the test part is published, other splits draw other training rows, if there are more."""
     name, rep, budget = job["set"], job["rep"], job.budget
     rng = job.rng(f"split {name} {rep}")
     if name in PUBLISHED:
