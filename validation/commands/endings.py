@@ -5,6 +5,8 @@ far, and of any other work at hand nothing is written; 141 when what read the ou
 `head`, has stopped reading; 143 when SIGTERM ends a command that writes into a folder. Nothing
 heavy is imported here: `--help` needs no numpy."""
 
+from __future__ import annotations
+
 import json
 import os
 import re
