@@ -69,7 +69,6 @@ SMOKE = 120  # about so many fast tests, from all over, run on the other interpr
 
 
 def left_out(item: pytest.Item) -> bool:
-    """Whether a test is left out by default."""
     return any(item.get_closest_marker(name) for name in ("slow", "release"))
 
 
@@ -145,6 +144,5 @@ def interrupts_are_heard(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.fixture
 def command(capsys: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
-    """The command line, in an empty folder."""
     monkeypatch.chdir(tmp_path)
     return Command(capsys)

@@ -45,7 +45,6 @@ def library() -> dict[str, str]:
 
 @functools.cache
 def parsed(source: str) -> ast.Module:
-    """The syntax tree of a source, made once for all checkers."""
     return ast.parse(source)
 
 

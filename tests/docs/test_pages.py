@@ -66,6 +66,14 @@ def test_every_place_of_a_formula_exists() -> None:
     rows = [re.split(r"(?<!\\)\|", line) for line in lines if line.startswith("|")]
     places = {name for row in rows for name in re.findall(r"`([^`]+)`", row[3])}
     assert places and sorted(name for name in places if not exists(name)) == []
+    convert = pytest.importorskip("latex2mathml.converter").convert
+    found = list(formulas())
+    left = [
+        (name, formula)
+        for name, formula in found
+        if "\\\\" not in formula and "\\" in re.sub(r"&#?\w+;", "", convert(formula))
+    ]
+    assert left == [] and {name[-3:] for name, _ in found} == {".md", ".py"}
 
 
 @each("page", PLAIN["PAGES"])
@@ -79,24 +87,12 @@ def test_every_span_is_read_and_can_be_drawn(page: str) -> None:
 
 
 def formulas() -> Iterator[tuple[str, str]]:
-    """Every page or tutorial with one of its formulas."""
     for page in DOCS.glob("*.md"):
         for pair in DOLLARS.findall(CODE.sub("", page.read_text("utf-8"))):
             yield page.name, "".join(pair)
     for script in TUTORIALS:
         for pair in ROLES.findall(script.read_text("utf-8")):
             yield script.name, re.sub(r"\n#? *", " ", "".join(pair))
-
-
-def test_every_formula_is_read_whole() -> None:
-    convert = pytest.importorskip("latex2mathml.converter").convert
-    found = list(formulas())
-    left = [
-        (name, formula)
-        for name, formula in found
-        if "\\\\" not in formula and "\\" in re.sub(r"&#?\w+;", "", convert(formula))
-    ]
-    assert left == [] and {name[-3:] for name, _ in found} == {".md", ".py"}
 
 
 @pytest.mark.slow

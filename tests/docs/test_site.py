@@ -27,7 +27,6 @@ TUTORIALS = sorted((DOCS / "tutorials").glob("[0-9]*.py"))
 
 
 def pages(folder: Path) -> dict[str, Page]:
-    """Every page of a built site, by its path."""
     return {
         path.relative_to(folder).as_posix(): Page(path.read_text("utf-8"))
         for path in sorted(folder.rglob("*.html"))
@@ -188,7 +187,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def whole_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site as readers get it."""
     return _built(tmp_path_factory.mktemp("whole-site"))
 
 

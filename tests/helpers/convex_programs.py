@@ -11,7 +11,6 @@ from own_parts import Box, WeightedL1
 
 
 def losses(name: str, margins: Any) -> Any:
-    """Return the loss of each margin as an expression."""
     z = 1 - margins
     half: Any = 0.5
     whole = {
@@ -27,7 +26,6 @@ def losses(name: str, margins: Any) -> Any:
 
 
 def penalty_value(penalty: Any, w: Any) -> tuple[Any, list[Any]]:
-    """Return a penalty as an expression, and its constraints."""
     square = penalty.l2 / 2 * cp.sum_squares(w)
     if isinstance(penalty, Ridge):
         return square, []
@@ -48,7 +46,6 @@ def penalty_value(penalty: Any, w: Any) -> tuple[Any, list[Any]]:
 
 
 def reference(X: np.ndarray, pairs: Any, loss: str, penalty: Any) -> Any:
-    """Return Clarabel's optimum and weights over pairs (i, j, weight)."""
     return worst_reference(X, [pairs], loss, penalty)
 
 

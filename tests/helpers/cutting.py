@@ -51,7 +51,6 @@ def far_rows(n: int, d: int = 3, seed: int = 0) -> tuple[np.ndarray, np.ndarray]
 
 
 def short_rows(n: int) -> tuple[np.ndarray, np.ndarray]:
-    """n rows in float32, and which are positive."""
     rng = np.random.default_rng(0)
     y = rng.random(n) < 0.3
     return (rng.normal(size=(n, 3)) + 0.6 * y[:, None]).astype(np.float32), y

@@ -45,7 +45,6 @@ class Found:
         self.false += wrong
 
     def solved(self, truth: Truth, solution: Any, tight: Any) -> None:
-        """Judge a solution by the truth and a better solution."""
         self.judged(faults_next_to(truth, solution.w, solution.certificate, tight))
 
 
@@ -54,15 +53,12 @@ Kind = Callable[[np.random.Generator, Found], object]
 
 @dataclass
 class Tally:
-    """Counts of many problems, by kind."""
-
     made: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
     wrong: Counter[str] = field(default_factory=Counter)
     false: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
-        """Return the counts, one line per kind, and every false claim with its seed."""
         kinds = sorted(self.made | self.refused | self.wrong)
         counts = [(k, self.made[k], self.refused[k], self.wrong[k]) for k in kinds]
         counts.append(("all", self.made.total(), self.refused.total(), self.wrong.total()))
@@ -84,7 +80,6 @@ def run(seeds: Iterable[int], kinds: list[Kind]) -> Tally:
 
 
 def one(seed: int, kind: Kind) -> Found:
-    """Return what the problem of one seed shows."""
     found = Found("")
     try:
         with warnings.catch_warnings():
@@ -139,7 +134,6 @@ def hard_labels(rng: np.random.Generator, n: int) -> np.ndarray:
 
 
 def hard_values(rng: np.random.Generator, y: np.ndarray, d: int, shape: str) -> np.ndarray:
-    """Return rows (n, d) of the given shape."""
     X = rng.normal(size=(y.size, d)) + rng.uniform(0, 1.5) * y[:, None]
     changed: dict[str, Callable[[], Any]] = {
         "ties": lambda: np.round(X),
@@ -274,7 +268,6 @@ def hard_pairs(rng: np.random.Generator, X: np.ndarray, y: np.ndarray) -> AllPai
 
 
 def listed_pairs(rng: Any, y: np.ndarray, m: int, weighted: bool = False) -> PairList:
-    """Return m pairs, drawn with repetition."""
     i, j = (rng.choice(np.flatnonzero(y == label), m) for label in (1, 0))
     return PairList(i, j, 10.0 ** rng.uniform(-6, 6, m) if weighted else None)
 

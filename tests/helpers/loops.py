@@ -123,7 +123,6 @@ def some(cases: Iterable[Any], few: int) -> list[Any]:
 
 
 def first_fast(cases: Iterable[Any], fast: int = 1) -> list[Any]:
-    """The cases, all but the first `fast` of them marked `slow`."""
     cases = list(cases)
     assert len(cases) > fast > 0
     return [*cases[:fast], *map(_slow, cases[fast:])]

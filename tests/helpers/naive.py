@@ -101,7 +101,6 @@ def sums(scores: Numbers, pairs: Sequence[Pair], loss: str, width: Number = 0) -
 
 
 def moved(X: Any, offset: Any) -> list[list[Fraction]]:
-    """Return the rows less an offset, in fractions."""
     o = exact(offset)
     return [[x - m for x, m in zip(row, o, strict=True)] for row in exact(X)]
 
@@ -119,7 +118,6 @@ def norm2(w: Numbers) -> Number:
 
 
 def primal_value(X: Numbers, pairs: Sequence[Pair], loss: str, lam: Number, w: Numbers) -> Number:
-    """Return F(w) of the linear problem of the rows X."""
     return lam * norm2(w) / 2 + sums(products(X, w), pairs, loss).value
 
 

@@ -30,7 +30,6 @@ class Naive:
 
 
 def listed(rows: list[tuple[int, int, Fraction]]) -> Naive:
-    """Pairs with a weight, divided by their sum."""
     held = [(i, j, Fraction(w)) for i, j, w in rows if w > 0]
     mass = sum((w for _, _, w in held), Fraction(0))
     return Naive([p[0] for p in held], [p[1] for p in held], [p[2] / mass for p in held], mass)

@@ -15,7 +15,6 @@ def differences(X: np.ndarray, positive: np.ndarray) -> np.ndarray:
 
 
 def pair_weights(positive: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
-    """Weights of those pairs, adding up to one."""
     row = np.ones(positive.size) if weight is None else weight
     product = np.concatenate([a * row[~positive] for a in row[positive]])
     return product / product.sum()
@@ -77,13 +76,11 @@ class ExactSquare:
         return 1 / (1 + q)
 
     def value(self, w) -> Fraction:
-        """F(w), the penalty included."""
         x = naive.exact(np.asarray(w))
         used = [j for j in range(self.d) if x[j]]
         spread = sum((x[i] * x[j] * self.sigma[i][j] for i in used for j in used), Fraction(0))
         return spread + (1 - sum(a * b for a, b in zip(x, self.delta, strict=True))) ** 2
 
     def best(self, k: int) -> Fraction:
-        """The least F* over all supports of k features."""
         supports = itertools.combinations(range(self.d), min(k, self.d))
         return min(self.least(S) for S in supports)

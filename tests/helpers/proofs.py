@@ -65,7 +65,6 @@ class Stated:
         return list(zip(true.i, true.j, true.weight, strict=True))
 
     def written(self, lam: float, solution: Any) -> Columns:
-        """Return the fields of the proof file of a solution."""
         if self.kind == "ordered":
             problem = Problem(Rows(self.X), Mean(self.ordered_pairs(), HINGE), Ridge(lam))
             return written(lambda path: write_proof_of(problem, solution, path))
@@ -85,7 +84,6 @@ def scalars(**fields: object) -> dict[str, np.ndarray]:
 
 
 def changed(x: np.ndarray, at: Any, value: object) -> np.ndarray:
-    """Return a copy with other values at one place."""
     out = np.array(x)
     out[at] = value
     return out

@@ -32,8 +32,6 @@ Made = tuple[np.ndarray, np.ndarray, np.ndarray | None]
 
 
 class Draws:
-    """Random numbers for the recipes."""
-
     def __init__(self, seed: int):
         self._random = random.Random(seed)
 
@@ -81,8 +79,6 @@ overlap = shifted(60, 24, 3, 0.8)
 
 
 def changed(make: Any, change: Any) -> Callable[[Draws], Made]:
-    """The rows of another recipe, changed."""
-
     def made(draws: Draws) -> Made:
         X, y, weight = make(draws)
         return change(X), y, weight
@@ -127,7 +123,6 @@ def fractional_weights(draws: Draws) -> Made:
 
 
 def zero_weights(draws: Draws) -> Made:
-    """Two normal classes; the rows of weight zero are turned around."""
     X, y, _ = shifted(50, 20, 3, 0.7)(draws)
     weight = np.array([float(draws.below(3)) for _ in range(50)])
     X[weight == 0.0] *= -10  # rows that do not count point the wrong way
@@ -235,7 +230,6 @@ def rounded(value: Fraction, way: str) -> str:
 
 
 def generate(recipes: Sequence[dict[str, Any]] = RECIPES) -> Iterator[str]:
-    """Yield the text of the JSON file, piece by piece."""
     yield "{\n" + "".join(f"{json.dumps(key)}: {json.dumps(x)},\n" for key, x in HEAD.items())
     yield '"data": [\n'
     yield ",\n".join(map(_data_text, recipes))
@@ -284,7 +278,6 @@ def _problem_text(recipe: dict[str, Any], problem: dict[str, Any]) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write the file that `--out` names; return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", required=True, type=Path, help="the file to write")
     parser.parse_args(arguments).out.write_text("".join(generate()), encoding="utf-8")

@@ -22,7 +22,6 @@ import copy
 import json
 import os
 import random
-import resource
 import shutil
 import subprocess
 import sys
@@ -195,7 +194,6 @@ def nodes_of(tree: ast.Module) -> Iterator[tuple[str, ast.AST]]:
 
 
 def mutants_of(root: Path, area: Area) -> list[Mutant]:
-    """Return all mutants of an area, in the order of files and lines."""
     found = []
     paths = {path for room in area.files for path in (root / room).rglob("*.py")}
     paths |= {root / room for room in area.files if room.endswith(".py")}
@@ -217,7 +215,6 @@ def mutants_of(root: Path, area: Area) -> list[Mutant]:
 
 
 def planted(source: str, mutant: Mutant) -> str:
-    """Return the file's text with the mutant in it."""
     tree = ast.parse(source)
     node = list(nodes_of(tree))[mutant.at][1]
     made = turned(node)
@@ -313,7 +310,7 @@ def judged(copy: Copy, area: Area, mutant: Mutant, known: set[str], seconds: flo
     """Plant a mutant, run the tests, put the file back, and return the result."""
     path = copy.root / mutant.file
     source, stamp = path.read_text(encoding="utf-8"), path.stat()
-    cache, cpu = copy.cache, cpu_of_children()
+    cache, cpu = copy.cache, sum(os.times()[2:4])
     compiled = "numba" in source or "compiled" in source
     if compiled:
         cache = copy.folder / "fresh"
@@ -335,14 +332,9 @@ def judged(copy: Copy, area: Area, mutant: Mutant, known: set[str], seconds: flo
         result, killers = "killed", {begun[-1]: limit}  # the test that did not end
     elif uncollected or status not in (0, 1, None):
         result, killers = "not collected", {}
-    spent = round(cpu_of_children() - cpu, 1)
+    spent = round(sum(os.times()[2:4]) - cpu, 1)  # of what ran below
     stated = {"key": mutant.key, "line": mutant.line, "result": result, "killers": killers}
     return stated | {"cpu": spent}
-
-
-def cpu_of_children() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
 
 
 def baseline(copy: Copy, area: Area) -> tuple[dict, set[str], float]:
@@ -381,7 +373,6 @@ def drawn(root: Path, name: str, number: int, seed: object) -> list[Mutant]:
 
 
 def run_area(name: str, asked: argparse.Namespace) -> None:
-    """Run the mutants of an area that the results lack."""
     lines = results(asked.results)
     done = {line["key"] for line in lines if line.get("area") == name and "key" in line}
     area = AREAS[name]
@@ -446,7 +437,6 @@ def shares(lines: list[dict[str, Any]]) -> dict[str, tuple[float, int]]:
 
 
 def summary(asked: argparse.Namespace) -> None:
-    """Print the shares."""
     lines = results(asked.results)
     print(f"{'area':18s} {'mutants':>7s} {'killed':>7s} {'by one function':>16s} {'CPU s':>7s}")
     for name, (share, count) in shares(lines).items():

@@ -43,7 +43,6 @@ def made(kernel: Kernel = KERNEL, d: int = 4, n: int = 14, p: int = 3) -> Approx
 
 
 def matrices(a: Approximation) -> tuple[np.ndarray, np.ndarray]:
-    """K and K~."""
     truth: Any = a.truth
     return truth.K, a.features @ a.features.T
 
@@ -392,7 +391,6 @@ def test_the_errors_are_those_of_problems_solved_one_by_one() -> None:
 
 
 def refusals() -> list[tuple[Any, dict[str, Any], list[tuple[dict[str, Any], str]]]]:
-    """What is called, with what, and what is wrong then."""
     a, zeros = made(), Projected(np.zeros(3))
     K, near = matrices(a)
     data = datasets.load("linear:50", 0)

@@ -32,7 +32,6 @@ LAM, GAMMA, SEED = 0.05, 0.5, 3
 
 @functools.cache
 def fitted(kind: str) -> Any:
-    """A model with all three errors, or with some of them."""
     landmarks = Nystrom(gamma=GAMMA, n_landmarks=6, random_state=0)
     incomplete = IncompleteROCSVM(LAM, n_pairs=300, random_state=SEED, tol=1e-2)
     models = {

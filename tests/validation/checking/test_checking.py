@@ -392,7 +392,6 @@ LAM = 0.1
 
 
 def steps(X, y, lam, max_iter=100):
-    """Subgradient steps."""
     w = np.zeros(X.shape[1])
     p, q = X[y == 1], X[y == 0]
     for t in range(max_iter):

@@ -200,7 +200,6 @@ def times(factor: float) -> Callable[[Any], Any]:
 
 
 def instead(new: Any) -> Callable[[Any], Any]:
-    """Return what puts something else in the place of what is right."""
     return lambda right: new
 
 

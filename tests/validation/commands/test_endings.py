@@ -449,7 +449,6 @@ SHORTEST = {  # the least that a command takes
 
 
 def choices() -> Iterator[list[str]]:
-    """A command line for each choice of each option."""
     for name, command in aucert.commands.items():
         for option in command.params:
             for choice in option.type.choices if isinstance(option.type, click.Choice) else ():

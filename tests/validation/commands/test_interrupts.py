@@ -232,7 +232,6 @@ def test_every_command_ends_with_130_at_every_moment(name: str, times: int, tmp_
 
 
 def rows(out: Path) -> list[dict[str, Any]]:
-    """Return the rows of the claims that a run has finished."""
     path = out / "claims.jsonl"
     lines = path.read_text().splitlines() if path.exists() else []
     return [json.loads(line)["row"] for line in lines if line]

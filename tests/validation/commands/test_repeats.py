@@ -65,7 +65,6 @@ SAME: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 def written(name: str, order: tuple[str, ...] = tuple(COLUMNS), **changed: Any) -> str:
-    """Write the rows as a table with these columns, and return its name."""
     return str(write(name, {column: np.asarray((COLUMNS | changed)[column]) for column in order}))
 
 

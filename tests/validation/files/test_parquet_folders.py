@@ -48,7 +48,6 @@ def written(folder: Path, table: dict[str, Any], cuts: list[int], group: int = 1
 
 
 def held(found: ParquetFolder) -> tuple[np.ndarray, np.ndarray]:
-    """The rows and labels of all partitions."""
     blocks = [block for part in found.partitions for block in part.blocks()]
     rows = np.concatenate([block.columns.T for block in blocks])
     return rows, np.concatenate([block.positive for block in blocks])

@@ -58,11 +58,8 @@ def test_every_format_gives_the_same_table(tmp_path: Path, ending: str) -> None:
 
 # Text to the rows, the labels in order of size, and the columns that it holds.
 CSV: dict[str, tuple[list[list[float]], list[Any], list[str]]] = {
-    "5.1,3.5,setosa\n4.9,3.0,virginica\n": (
-        [[5.1, 3.5], [4.9, 3.0]],
-        ["setosa", "virginica"],
-        ["1", "2"],
-    ),
+    "5.1,3.5,setosa\n4.9,3.0,virginica\n":
+        ([[5.1, 3.5], [4.9, 3.0]], ["setosa", "virginica"], ["1", "2"]),
     "0,1,y\n5,6,0\n7,8,1\n": ([[5, 6], [7, 8]], [0, 1], ["0", "1"]),
     "a;y\n1.5;0\n2.5;1\n": ([[1.5], [2.5]], [0, 1], ["a"]),
     "a\ty\n1.5\t0\n2.5\t1\n": ([[1.5], [2.5]], [0, 1], ["a"]),
@@ -70,27 +67,18 @@ CSV: dict[str, tuple[list[list[float]], list[Any], list[str]]] = {
     "é,y\r1,0\r2,1\r": ([[1], [2]], [0, 1], ["é"]),
     '"a, b","y\nz"\n"1","p,q"\n2,"r\ns"\n': ([[1], [2]], ["p,q", "r\ns"], ["a, b"]),
     "column 1,column 2\n0,0\n1,1\n": ([[0], [1]], [0, 1], ["column 1"]),
-    "a,b,y\n9007199254740994,1.2345678901234568e+20,0\n0.1,1e23,1\n": (
-        [[BIG + 2.0, 1.2345678901234568e20], [0.1, 1e23]],
-        [0, 1],
-        ["a", "b"],
-    ),
-    "a,y\n1,9007199254740993\n2,9007199254740992\n3,9007199254740993.0\n": (
-        [[1], [2], [3]],
-        [BIG, BIG + 1],
-        ["a"],
-    ),
+    "a,b,y\n9007199254740994,1.2345678901234568e+20,0\n0.1,1e23,1\n":
+        ([[BIG + 2.0, 1.2345678901234568e20], [0.1, 1e23]], [0, 1], ["a", "b"]),
+    "a,y\n1,9007199254740993\n2,9007199254740992\n3,9007199254740993.0\n":
+        ([[1], [2], [3]], [BIG, BIG + 1], ["a"]),
     "m,y\nyes,no\nNo,yes\nTRUE,no\n": ([[1], [0], [1]], ["no", "yes"], ["m"]),
-}
+}  # fmt: skip
 SVMLIGHT: dict[str, tuple[list[list[float]], list[Any], list[str]]] = {
-    "# made_by hand\n+1 1:2 3:4.5 # x\n\n-1 2:1e-3\n": (
-        [[2, 0, 4.5], [0, 1e-3, 0]],
-        [-1, 1],
-        ["1", "2", "3"],
-    ),
+    "# made_by hand\n+1 1:2 3:4.5 # x\n\n-1 2:1e-3\n":
+        ([[2, 0, 4.5], [0, 1e-3, 0]], [-1, 1], ["1", "2", "3"]),
     "1 1:2 # qid:3\n-1 1:3\n": ([[2], [3]], [-1, 1], ["1"]),
     "1 0:2 1:3\n0 1:4\n": ([[2, 3], [0, 4]], [0, 1], ["0", "1"]),
-}
+}  # fmt: skip
 
 
 def test_text_as_it_comes(tmp_path: Path) -> None:

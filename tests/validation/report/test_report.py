@@ -139,7 +139,6 @@ LAM = 1e-2
 
 
 def shown(figure: Any) -> Any:
-    """The axes of a picture."""
     return figure.axes[0]
 
 
