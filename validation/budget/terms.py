@@ -224,8 +224,8 @@ def error_budget(
         there is a kernel.
     X_test, y_test : arrays, optional
         Other rows; without them the budget has no test part.
-    tol : float
-        Relative gap to which the optima between are solved, each within `max_time` seconds.
+    tol, max_time : float, float or None
+        Relative gap to which the optima between are solved, and the seconds for each of them.
     delta : float in (0, 1)
         The bound fails with this probability, over the draw of the pairs.
 
@@ -330,11 +330,12 @@ def _terms(
 
 
 def budget_picture(budget: ErrorBudget, title: str = "Error budget") -> str:
-    """Return an `ErrorBudget` as one SVG picture with a title; equal budgets give equal text.
+    """Return a budget of `error_budget` as one SVG picture with a title; equal ones give equal
+    text.
 
     A bar is a term's part of F(f) - p*, hatched where it is negative (a gain); a diamond what
-    Theorem 4' allows it. Below them the total, and one standard error of the mean loss on the
-    test rows: differences well below it are not seen there.
+    Theorem 4' allows it. Below them the total, and one standard error of the mean loss on the test
+    rows: differences well below it are not seen there.
     """
 
     def put(canvas: Any) -> None:
