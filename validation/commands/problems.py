@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -64,9 +65,7 @@ def run_solve(name: str, **given: Any) -> None:
             raise InputError(f"--proof-rows {folder}: this folder is not empty: choose another one")
 
     with (
-        endings.result_first(
-            lambda document: inputs.print_document(document, options.as_json)
-        ) as found,
+        endings.result_first(partial(inputs.print_document, as_json=options.as_json)) as found,
         endings.output_folder(options.out, _check_ours, (PROOF, MODEL, DATA)) as folder,
         endings.output_folder(options.proof_rows, check_empty, option="--proof-rows") as rows,
     ):
@@ -86,10 +85,9 @@ def run_solve(name: str, **given: Any) -> None:
             solution = solve_request(data.X, data.labels, request, limits)
         scores = inputs.scores_of(data, request, solution.w)
         seconds = time.perf_counter() - start
-        document = inputs.common_keys(data, options, request) | _judged(
-            solution, data, request, options
-        )
-        document |= {"seconds": seconds} | inputs.order_keys(data, scores)
+        document = inputs.common_keys(data, options, request)
+        document |= _judged(solution, data, request, options) | {"seconds": seconds}
+        document |= inputs.order_keys(data, scores)
         found.append(document)
         if folder is not None:
             linear = request.kernel == "linear"
@@ -296,10 +294,8 @@ def _table(document: dict[str, Any], found: FoundPath) -> str:
         lines.append(f"{why}: smaller lam are missing.")
     if folds:
         count = sum(folds["possible"])
-        last = (
-            f"Of the held-out rows, the best lam is {folds['best']:.6g}, and within one standard "
-        )
-        last += f"error of it {folds['one_se']:.6g}; by the proved ranges {count} of "
+        last = f"Of the held-out rows, the best lam is {folds['best']:.6g}, and within one "
+        last += f"standard error of it {folds['one_se']:.6g}; by the proved ranges {count} of "
         last += f"{len(folds['lams'])} lam may be the best of the exact optima."
         lines.append(last + " The folds share the means and scales of all rows." * scaled)
     return "\n".join(lines)
@@ -330,9 +326,8 @@ def run_certify(name: str, **given: Any) -> None:
     audit = certify_request(data.X, data.labels, request, limits, w, scores, options.norm2, rival)
     order = inputs.order_keys(data, scores if w is None else inputs.scores_of(data, request, w))
     statement = audit.statement + inputs.objective_in_words(data, request, options) + data.in_units
-    document = (
-        inputs.common_keys(data, options, request) | {"method": "auto"} | asdict(audit) | order
-    )
+    document = inputs.common_keys(data, options, request) | {"method": "auto"}
+    document |= asdict(audit) | order
     document |= {"status": str(audit.status), "message": _turned(order, data) or statement}
     document["statement"] = statement
     if options.exact:
