@@ -62,7 +62,6 @@ class Figure:
 
 
 def draw(axes: Any, figure: Figure) -> None:
-    """Draw the curves on the axes of matplotlib, with their labels and a legend."""
     styles, references = cycle(STYLES), cycle(_REFERENCES)
     for series in figure.series:
         if series.reference:

@@ -35,15 +35,13 @@ from .store import Log, file_sha256, finished, sha256_of
 SCHEMA_VERSION = 3
 ROOT = Path(__file__).resolve().parents[1]
 ROOMS = ("exact", "approx", "validation")
-# Names of folders and ends of files that Python and Numba make: byte code and caches.
-MADE = ("__pycache__", ".pyc", ".pyo", ".nbi", ".nbc")
+MADE = ("__pycache__", ".pyc", ".pyo", ".nbi", ".nbc")  # byte code and caches
 
 recorded.enter_all()
 effects.enter_all()
 reruns.enter_reruns()
 
-# Called after each claim with the number done, the number in all, and the row.
-Progress = Callable[[int, int, Row], object]
+Progress = Callable[[int, int, Row], object]  # of the number done, that in all, and the row
 
 
 def claims(

@@ -33,8 +33,6 @@ FEASIBLE = 1e-6  # Mass by which marginals may fail to be those of an alpha; the
 
 
 class Interval(NamedTuple):
-    """A number known to lie between two others."""
-
     low: float
     high: float
 

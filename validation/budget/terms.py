@@ -41,7 +41,7 @@ from ..bounds.printed import Bound
 from ..plots import as_svg
 
 OPTIMISATION, SAMPLING, KERNEL = "optimisation", "pair sampling", "kernel approximation"
-# The terms of Theorem 4' (I) that belong to the rows.
+# What Theorem 4' (I) has for each.
 BOUND_TERMS = {OPTIMISATION: "inexact", SAMPLING: "sampling", KERNEL: "nystrom"}
 
 

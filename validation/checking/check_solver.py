@@ -70,8 +70,6 @@ class CheckRow:
 
 @dataclass(frozen=True, eq=False)
 class CheckReport:
-    """The result of `check_solver`."""
-
     rows: tuple[CheckRow, ...]
     diagnosis: tuple[str, ...]
     solver: str
@@ -137,8 +135,7 @@ class CheckReport:
         return self.table
 
 
-# Called after each problem with the number done, the number in all, and the row.
-Progress = Callable[[int, int, CheckRow], object]
+Progress = Callable[[int, int, CheckRow], object]  # of the number done, that in all, and the row
 
 
 def check_solver(

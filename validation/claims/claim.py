@@ -32,13 +32,10 @@ KINDS: dict[str, str] = {
 PAPER_KINDS = ("theorem", "finding")  # Statements of the papers; those of the other kinds are ours.
 
 PROFILES = ("quick", "full")
-# Stands in the place of a verdict where the claim could not be judged because it raised.
-ERROR = "error"
+ERROR = "error"  # in the place of a verdict where the claim raised
 
 
 class Verdict(StrEnum):
-    """What the run of a claim came to."""
-
     HOLDS = "holds"  # proved, or true in everything that was run
     FAILS = "fails"  # an explicit instance within the assumptions contradicts it
     VACUOUS = "vacuous"  # not contradicted, but it says nothing: it is always true
@@ -154,8 +151,6 @@ class Statement:
 
 @dataclass(frozen=True)
 class Claim(Statement):
-    """One claim: what is stated, what we expect, and the function that finds out."""
-
     expected_verdict: Verdict
     run: Run
     needs: tuple[str, ...] = field(default=(), kw_only=True)

@@ -104,12 +104,9 @@ def _say(message: str) -> None:
     click.echo(f"aucert: {' '.join(message.split())}", err=True)
 
 
-# Ctrl-C: past solvers, or answered with their best point, and past compiled code.
-#
-# A solver answers an interrupt with its best point and that point's certificate. Where a result
-# goes on into something larger (a claim, a table) that would lose the interrupt: there it ends
-# everything, as `KeyboardInterrupt`. Only commands handle signals; a call of the library never
-# does.
+# Ctrl-C: a solver answers it with its best point and that point's certificate. Where a result goes
+# on into something larger (a claim, a table) that would lose the interrupt: there it ends
+# everything, as `KeyboardInterrupt`. Only commands handle signals; a call of the library does not.
 
 AGAIN = 2.0  # seconds after which an interrupt that somebody swallowed is raised again
 INSISTING = 3  # after this many interrupts, exit without waiting for clean-up

@@ -46,9 +46,7 @@ from ..files.tables import existing_file, feature_names, finite_rows, nearest, r
 
 Model = Literal["linear", "radial"]
 
-# The density of t = f(x) between two ends.
-Law = tuple[Callable[[np.ndarray], np.ndarray], float, float]
-
+Law = tuple[Callable[[np.ndarray], np.ndarray], float, float]  # a density between two ends
 # Beyond these ends less than 1e-17 of the mass lies.
 _LAWS: dict[str, Law] = {
     "linear": (lambda t: np.exp(-t * t / 4.0) / (2.0 * math.sqrt(math.pi)), -12.5, 12.5),
@@ -351,12 +349,10 @@ def load(name: str, seed: int = 0) -> Dataset:
     return GENERATORS[base](n=int(rows), seed=seed)
 
 
-# The real data sets of the papers, read from a folder of npz files that the user provides.
-#
-# The folder is named by the environment variable AUCERT_DATA. A file holds `X`, `y` with the
-# original labels, and where they apply: `feature_names`; `X_test` and `y_test`; `n_train` (that
-# many leading rows are the published training part); `scale` (X is to be multiplied by it).
-# Missing values are NaN.
+# The real data sets of the papers, read from a folder of the user's that AUCERT_DATA names. An npz
+# file holds `X`, NaN for missing values, `y` with the original labels, and where they apply
+# `feature_names`; `X_test` and `y_test`; `n_train` (that many leading rows are the published
+# training part); `scale` (X is to be multiplied by it).
 
 Part = Literal["all", "train", "test"]
 

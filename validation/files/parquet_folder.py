@@ -57,7 +57,6 @@ class ParquetPartition:
                 start += batch.num_rows
 
     def blocks(self) -> Iterator[Block]:
-        """Yield its rows in order."""
         read = [*self.columns, *filter(None, (self.target, self.weight, self.qid))]
         step = block_rows(len(self.columns))
         for batch, places in self.batches(read):
@@ -82,7 +81,6 @@ class ParquetPartition:
                 yield Block(columns, positive[rows], *more)
 
     def _needed(self, batch: Any, name: str, places: range) -> np.ndarray:
-        """Return a column that is not a feature as float64."""
         column = Numbers(name)
         held = numbers_in(batch, column, places)
         tables.refuse_needed(self.path, [column.bad])

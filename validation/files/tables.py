@@ -188,7 +188,6 @@ def read_table(
 
 
 def read_raw(path: str | Path, asked: Selection = EVERYTHING) -> Table:
-    """Return the rows and the labels as they stand in the file."""
     read, found = _reader(path)
     return read(found, asked)
 
@@ -784,7 +783,6 @@ def fault_of_type(name: str, kind: Any, label: bool = False) -> Fault | None:
 
 
 def is_words(kind: Any) -> bool:
-    """Return whether a type is that of text, or of a dictionary."""
     from pyarrow import types
 
     return types.is_string(kind) or types.is_large_string(kind) or types.is_dictionary(kind)

@@ -42,7 +42,6 @@ def write_vector(
 
 
 def csv_text(rows: Iterable[Iterable[object]]) -> str:
-    """Return rows of cells as the text of a CSV file."""
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(rows)
     return text.getvalue()

@@ -38,8 +38,7 @@ class Said:
         return f"**{self.verdict}**: {self.statement} {self.measured} (`{self.name}`)"
 
 
-# Returns what the numbers of a page say of the paper's statements.
-Judge = Callable[[Table, Page, Results], Sequence[Said]]
+Judge = Callable[[Table, Page, Results], Sequence[Said]]  # what a page's numbers say
 
 
 @dataclass(frozen=True)

@@ -41,8 +41,7 @@ def chosen(names: Sequence[str], registry: Mapping[str, Table]) -> list[Table]:
 
 Plan = dict[str, tuple[Experiment, tuple[Part, ...]]]  # Experiments by name, with their parts.
 
-# Called after each part with the number done, the number in all, and its name.
-Progress = Callable[[int, int, str], object]
+Progress = Callable[[int, int, str], object]  # of the number done, that in all, and the name
 
 
 def planned(entries: Iterable[Table], run: Run) -> Plan:

@@ -264,8 +264,6 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Results:
-    """What the parts of an experiment gave, for the functions that show it."""
-
     run: Run
     budget: Mapping[str, Any]
     parts: tuple[Part, ...]
