@@ -347,10 +347,8 @@ def run_reproduce(
                 click.echo(f"  missing: {line}")
 
     work |= {"jobs": jobs, "max_time": max_time, "judge": said_on}
-    with (
-        endings.result_first(say) as found,
-        endings.counted_progress("parts", "writing", as_json) as progress,
-    ):
+    bar = endings.counted_progress("parts", "writing", as_json)
+    with endings.result_first(say) as found, bar as progress:
         shown = reproduce(names=names, out=folder, progress=progress, first=found.append, **work)
     if not as_json:
         click.echo(f"pages: {folder}/index.md")

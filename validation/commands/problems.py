@@ -201,10 +201,8 @@ def run_path(name: str, **given: Any) -> None:
         endings.finish()
         endings.say_json(document) if options.as_json else click.echo(_table(document, found))
 
-    with (
-        endings.result_first(say) as done,
-        endings.output_folder(options.out, instead=(PATH_WEIGHTS,)) as folder,
-    ):
+    kept = endings.output_folder(options.out, instead=(PATH_WEIGHTS,))
+    with endings.result_first(say) as done, kept as folder:
         data = inputs.open_data(name, options)
         request = inputs.request_of(options, data)
         found, folds = _followed(data, request, options)

@@ -254,11 +254,8 @@ def fault_in(
     if schema.names.count(column) > 1:
         return f"two columns are named '{column}'", "rename one of them"
     kind = schema.field(column).type
-    if (
-        label
-        and kind != kinds[column]
-        and not (tables.is_words(kind) and tables.is_words(kinds[column]))
-    ):
+    words = tables.is_words(kind) and tables.is_words(kinds[column])
+    if label and kind != kinds[column] and not words:
         both = f"column '{column}' holds {kind}, and in {first} it holds {kinds[column]}"
         return both, "write one or the other"
     return tables.fault_of_type(column, kind, label)

@@ -278,9 +278,8 @@ def _theorem_4(row: Row, rows: Rows) -> Drawn:
     left, right = (row.details[f"{case}: {side} side"] for side in ("left", "right"))
     lines = row.figures[0].series[:2]
     what = "true error against the printed bound, at n = 1e10 and B = 1e16. The landmark is where "
-    what += (
-        "this happens in one draw of two; delta = 0.05 allows one of twenty. Picture: B = 1000 n."
-    )
+    what += "this happens in one draw of two; delta = 0.05 allows one of twenty. Picture: "
+    what += "B = 1000 n."
     return f"{left:.2f} > {right:.2f}", what, chart(lines, ("rows, n", "error"), "x", SMALL)
 
 
