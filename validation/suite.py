@@ -151,8 +151,7 @@ def run_claim(entry: Claim, seed: int, profile: str) -> Row:
             taken[name] = getattr(outcome, name) or getattr(entry, name)
         taken["figures"] = [*map(asdict, outcome.figures)]
         # Through JSON and back: a fresh row and one read from its file are then the same.
-        text = json.dumps(taken, allow_nan=False, default=plain_json)
-        return Row.from_document(json.loads(text))
+        return Row.from_document(json.loads(json.dumps(taken, allow_nan=False, default=plain_json)))
 
     if (missing := entry.missing) is not None:
         absent = Verdict.NOT_TESTABLE

@@ -115,8 +115,7 @@ class CheckReport:
         name, *widths = (max(map(len, column)) for column in list(zip(*lines, strict=True))[:-1])
         text = []
         for (first, *cells, last), row in zip(lines, (None, *self.rows), strict=True):
-            middle = map(str.rjust, cells, widths)
-            text.append("  ".join([first.ljust(name), *middle, last]))
+            text.append("  ".join([first.ljust(name), *map(str.rjust, cells, widths), last]))
             text += [f"    {row.message}"] if row is not None and row.message else []
         causes = [f"Likely cause: {sentence}" for sentence in self.diagnosis]
         return "\n".join([*text, "", self.summary, *causes])

@@ -147,8 +147,7 @@ def points_of(runner: Any, request: dict[str, Any], max_time: float) -> tuple[li
         answer = runner.ask(request | {"trace": max_time}, max_time + GRACE)
         points = answer.get("points", [])
         if answer["kind"] == "timeout":
-            silent = f"no call came back in {max_time + GRACE:g} s: call callback more often"
-            return points, silent
+            return points, f"no call came back in {max_time + GRACE:g} s: call callback more often"
         if answer["kind"] == "points":
             return points, OUT_OF_TIME if answer.get("stopped") else "finished"
         return points, str(answer["message"])
@@ -342,8 +341,7 @@ class OwnProcess:
         message = first["message"]
         if first["kind"] == "timeout":
             message = f"importing it took more than {START_SECONDS:g} s"
-        named = message.startswith(str(self.fit))
-        raise InputError(message if named else f"{self.fit}: {message}")
+        raise InputError(message if message.startswith(str(self.fit)) else f"{self.fit}: {message}")
 
     def _execute(self, theirs: Connection) -> int:
         """Start a new interpreter; the solver's module is imported there and not here."""

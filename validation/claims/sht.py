@@ -265,8 +265,7 @@ def walks(c: Context, case: Setting, stream: str) -> tuple[np.ndarray, list[Boun
         w = np.zeros(d)
         for t in range(STEPS + 1):
             run[t] = np.linalg.norm(w - w_star)
-            slope = 2 * (M[rng.integers(m)] @ w - loss.delta)
-            w = hard_threshold(w - slope / constants.plus, k)
+            w = hard_threshold(w - 2 * (M[rng.integers(m)] @ w - loss.delta) / constants.plus, k)
     more: Any = {"nu": "lemma2", "constants": constants}
     given = M, loss.delta, w_star, np.zeros(d), k
     return found, [sht_theorem1(*given, t, **more) for t in range(STEPS + 1)]
@@ -313,8 +312,7 @@ Steepest = tuple[np.ndarray, np.ndarray]
 def rho_from_below(data: Dataset, loss: RowAverage, blocks: Sequence[Steepest], s: int) -> float:
     """Return a quotient that rho_s is not smaller than: rho+ and rho- by one support each."""
     plus = highest(2 * float(np.linalg.norm(half[:, order[:s]], 2)) ** 2 for half, order in blocks)
-    chosen = np.argsort(diagonal(loss))[:s]
-    inside = sparse_problem(data.X[:, chosen], data.y)
+    inside = sparse_problem(data.X[:, np.argsort(diagonal(loss))[:s]], data.y)
     return plus / (2 * float(np.linalg.eigvalsh(block_matrices([inside])[0])[0]))
 
 

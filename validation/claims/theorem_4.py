@@ -581,8 +581,7 @@ def cells(seed: int, profile: str) -> tuple[Cell, ...]:
             data = c.load(f"{name}:{n}", f"{name} {n}")
         case = bounds.prepare(data.X, data.y, kernel, lam, d, c.draw_seed(f"{at}"), 1e-8)
         pairs = c.rng(f"pairs {at}")
-        draws = [case.draw(B, pairs, DELTA) for _ in range(n_draws)]
-        found.append(Cell(data, lam, d, B, draws))
+        found.append(Cell(data, lam, d, B, [case.draw(B, pairs, DELTA) for _ in range(n_draws)]))
     return tuple(found)
 
 

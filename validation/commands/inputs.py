@@ -141,8 +141,7 @@ class Options:
 
 def left_out(key: str) -> bool:
     """Return whether an option was not given on the command line."""
-    source = click.get_current_context().get_parameter_source(key)
-    return source in (None, ParameterSource.DEFAULT)
+    return click.get_current_context().get_parameter_source(key) in (None, ParameterSource.DEFAULT)
 
 
 def split_names(text: str | None) -> tuple[str, ...] | None:

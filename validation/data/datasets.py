@@ -97,8 +97,7 @@ def population_auc(model: Model, share_pos: float = 0.2) -> float:
     def below_a_positive(t: np.ndarray) -> np.ndarray:
         return ndtr(-(t + alpha)) * _integral(law, lambda above: ndtr(above + alpha), t)
 
-    ordered = float(_integral(law, below_a_positive, law[1]))
-    return ordered / (share_pos * (1.0 - share_pos))
+    return float(_integral(law, below_a_positive, law[1])) / (share_pos * (1.0 - share_pos))
 
 
 @lru_cache(maxsize=128)

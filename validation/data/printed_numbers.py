@@ -33,5 +33,4 @@ def number(text: str) -> float:
 
 def numbers(paper: str, table: str) -> dict[str, tuple[float, ...]]:
     """Return row to its numbers, in the order of the columns."""
-    rows = printed(paper, table)
-    return {name: tuple(map(number, row.values())) for name, row in rows.items()}
+    return {name: tuple(map(number, row.values())) for name, row in printed(paper, table).items()}

@@ -171,7 +171,7 @@ def _statements(given: Case, found: Case) -> Iterator[tuple[str, str]]:
     sides = [[f"({s}, {r})" for s, r, positive in rows if positive == k] for k in (True, False)]
     pos, neg = (f"[{'; '.join(side)}]" for side in sides)
     q, lam = given["q"], _fraction(given["lam"])
-    u, v = _whole(found["u"]), _whole(found["v"])
+    u, v = (f"[{'; '.join(map(str, found[name]))}]" for name in ("u", "v"))
     w, pull = (f"[{'; '.join(map(_fraction, given[name]))}]" for name in ("w", "pull"))
     if "bins" in given:
         kind = f"{q} {given['bins']} {given['half']} {pos} {neg}"
@@ -186,10 +186,6 @@ def _statements(given: Case, found: Case) -> Iterator[tuple[str, str]]:
     yield "upper", f"Qeq_bool ({upper}) {_fraction(found['upper'])} = true"
     lower = f"lower {cap} {flow} {pos} {neg} {_fraction(given['scale'])} {lam} {pull}"
     yield "lower", f"Qeq_bool ({lower}) {_fraction(found['lower'])} = true"
-
-
-def _whole(numbers: Iterable[int]) -> str:
-    return f"[{'; '.join(map(str, numbers))}]"
 
 
 def _fraction(text: str) -> str:

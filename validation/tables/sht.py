@@ -140,8 +140,7 @@ def chosen(method: str, rows: Sample, folds: Folds, budget: Spend) -> tuple[np.n
     """Return the weights on all rows with the parameters of the best mean AUC on the folds."""
     best, *others = configs = grid(method, budget)
     if others:
-        means = fold_aucs(method, rows, folds, configs, budget).mean(axis=0)
-        best = configs[int(means.argmax())]
+        best = configs[int(fold_aucs(method, rows, folds, configs, budget).mean(axis=0).argmax())]
     return fit(method, rows, best, budget), best
 
 
@@ -446,8 +445,7 @@ def compute_genes(job: Job) -> Measured:
         """Return the AUC: published, mean of as many results as folds, and right. Of a method with
         k, by k, and with what Figs. 3 and 4 show."""
         configs = grid(method, budget)
-        both = (fold_aucs(method, rows, f, configs, budget) for f in (published, right))
-        leaky, clean = both
+        leaky, clean = (fold_aucs(method, rows, f, configs, budget) for f in (published, right))
 
         @cache
         def weights(at: int) -> np.ndarray:
