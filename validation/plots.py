@@ -54,11 +54,10 @@ class Figure:
 
     @classmethod
     def from_document(cls, figure: dict[str, Any]) -> Figure:
-        series = tuple(
-            Series(part["name"], tuple(part["x"]), tuple(part["y"]), part["reference"])
-            for part in figure["series"]
+        parts = (
+            {**part, "x": tuple(part["x"]), "y": tuple(part["y"])} for part in figure["series"]
         )
-        return cls(**{**figure, "series": series})
+        return cls(**{**figure, "series": tuple(Series(**part) for part in parts)})
 
 
 def draw(axes: Any, figure: Figure) -> None:
@@ -85,14 +84,8 @@ def legend_below(axes: Any) -> None:
 
     many = len(axes.get_legend_handles_labels()[1]) > 1
     below = offset_copy(axes.transAxes, axes.get_figure(root=True), y=-36, units="points")
-    axes.legend(
-        fontsize=9,
-        frameon=False,
-        loc="upper center",
-        bbox_to_anchor=(0.5, 0.0),
-        bbox_transform=below,
-        ncols=2 if many else 1,
-    )
+    style: Any = {"fontsize": 9, "frameon": False, "loc": "upper center", "ncols": 1 + many}
+    axes.legend(bbox_to_anchor=(0.5, 0.0), bbox_transform=below, **style)
 
 
 def as_svg(put: Callable[[Any], Any], name: str, size: tuple[float, float], **settings: Any) -> str:

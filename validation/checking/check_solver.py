@@ -308,7 +308,6 @@ def _stays_at_zero(rows: Rows, loss: str, tol: float) -> str:
 
 
 def _ignores_lam(rows: Rows, loss: str, tol: float) -> str:
-    """Look at the problems that share their rows: the weights must differ."""
     answers = [(row, w) for row, w in _answered(rows) if w.any()]
     same = [
         np.abs(w - v).max() <= 1e-9 * np.abs(w).max()
@@ -406,7 +405,6 @@ def _units(rows: Rows, loss: str, tol: float) -> str:
 
 
 def _repeats(rows: Rows, loss: str, tol: float) -> str:
-    """Look whether all that fails has equal rows in a class, and what has none passes."""
     judged = [row for row in rows if row.verdict != "skipped"]
     bad = {row.problem.data for row in judged if row.verdict != "pass"}
     sides = [(row, [row.problem.X[row.problem.y == y] for y in (0, 1)]) for row in judged]

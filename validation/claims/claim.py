@@ -129,8 +129,6 @@ Run = Callable[[Context], Outcome]
 
 @dataclass(frozen=True)
 class Statement:
-    """What is stated and where, under which conditions, and what would turn the verdict."""
-
     name: str
     paper: str
     place: str

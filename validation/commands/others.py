@@ -31,8 +31,7 @@ Words = tuple[str, ...]
 
 
 def run_validate(list_only: bool, out: str | None, as_json: bool, **asked: Any) -> int:
-    """Run the claims, print the table, write the report; return the exit status. Asked are `only`,
-    the profile, the seed and the number of jobs."""
+    """Run the claims, print the table, write the report; return the exit status."""
     from ..suite import claims, run
 
     if list_only:
@@ -119,8 +118,7 @@ def _print_report(report: Report) -> None:
 def run_check_solver(
     solver: str | None, only: Words, list_only: bool, out: str | None, as_json: bool, **asked: Any
 ) -> int:
-    """Run the check, print, and write what `--out` asks for; return 1 unless all are solved. Asked
-    are the loss, the tolerance, the seed and the seconds a problem."""
+    """Run the check, print, and write what `--out` asks for; return 1 unless all are solved."""
     from ..checking.check_solver import check_solver
     from ..checking.worker import check_name
     from ..reference.problems import reference_problems
@@ -156,8 +154,7 @@ def run_check_solver(
 def run_bench(
     solvers: Words, data: Words, lam: Sequence[float], out: str | None, as_json: bool, **asked: Any
 ) -> None:
-    """Run all solvers on all problems, print the tables, and write what `--out` asks for. Asked are
-    the seed, the loss, the seconds of a fit, and how the data are read."""
+    """Run all solvers on all problems, print the tables, and write what `--out` asks for."""
     from ..checking.gap_curves import gap_curves, picture
     from ..checking.worker import check_name
     from .inputs import Options, open_data
@@ -314,8 +311,7 @@ def run_reproduce(
     as_json: bool,
     **work: Any,
 ) -> int:
-    """Run the tables, write their pages; return 1 if a part failed. `work` is the profile, the
-    seed, and the folders of the data and of the evidence."""
+    """Run the tables, write their pages; return 1 if a part failed. `work` goes to `begun`, too."""
     from ..effects import said_on
     from ..store import SCHEMA_VERSION
     from ..tables.run import chosen, estimate, limit_of, reproduce, tables
@@ -358,8 +354,7 @@ def run_reproduce(
 def _check_evidence(
     out: str | None, as_json: bool, evidence: str | None, data_dir: str | None, **asked: Any
 ) -> int:
-    """Run a sample of the evidence again; return 1 if a number differs. With --out the findings are
-    written to FOLDER/checked.json."""
+    """Run a sample of the evidence again; return 1 if a number differs."""
     from ..claims.claim import FILED, Verdict
     from ..reruns import check, record
     from ..store import EVIDENCE, SCHEMA_VERSION

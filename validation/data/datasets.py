@@ -326,7 +326,6 @@ def names() -> list[str]:
 
 
 def load(name: str, seed: int = 0) -> Dataset:
-    """Load a built-in data set, or draw from a generator."""
     base, colon, rows = name.partition(":")
     if base in FIXED:
         if colon:
@@ -424,7 +423,6 @@ def load_npz(
     drop: Sequence[str] = (),
     missing: Literal["refuse", "drop-rows"] = "refuse",
 ) -> Dataset:
-    """Read one of the papers' npz files."""
     found = existing_file(path)
     arrays = read_arrays(found)
     if "X" not in arrays or "y" not in arrays:

@@ -51,8 +51,6 @@ STATED = re.compile(r"^\s*(?:Theorem|Corollary)\s+(\w+)", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Source:
-    """One Coq file: its name without the ending, and its text."""
-
     name: str
     text: str
 

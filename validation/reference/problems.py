@@ -49,14 +49,12 @@ def _problem(data: Mapping[str, Any], entry: Mapping[str, Any]) -> ReferenceProb
         weight.setflags(write=False)
     X.setflags(write=False)
     y.setflags(write=False)
-    optimum = {  # the nearest float to "0.8" is above it
-        loss: (float_below(Fraction(low)), float_above(Fraction(high)))
-        for loss, (low, high) in entry["optimum"].items()
-    }
-    lam = float(entry["lam"])
-    name, tests = entry["name"], data["tests"]
+    optimum = {}  # the nearest float to "0.8" is above it
+    for loss, (low, high) in entry["optimum"].items():
+        optimum[loss] = float_below(Fraction(low)), float_above(Fraction(high))
+    names, lam = (entry["name"], data["name"], data["tests"]), float(entry["lam"])
     at_ones = {loss: float(value) for loss, value in entry["at_ones"].items()}
-    return ReferenceProblem(name, data["name"], tests, X, y, weight, lam, optimum, at_ones)
+    return ReferenceProblem(*names, X, y, weight, lam, optimum, at_ones)
 
 
 def reference_problems(only: str | Iterable[str] | None = None) -> list[ReferenceProblem]:

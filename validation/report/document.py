@@ -183,8 +183,6 @@ def forest(lines: Sequence[Line]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Headline:
-    """A sentence, what it came to in a word and its colour, one number, and one picture."""
-
     name: str
     sentence: str
     word: str

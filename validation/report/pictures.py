@@ -183,12 +183,8 @@ def roc_with_thresholds(
         above = scores > rule(scores, positive, None)
         place = above[~positive].mean(), above[positive].mean()
         axes.plot(*place, marker, ms=8, mfc="none", mew=1.6, label=name)
-    axes.set(
-        xlabel="1 - specificity",
-        ylabel="sensitivity",
-        title=f"AUC {auc(scores, positive):.4f}",
-        aspect="equal",
-    )
+    axes.set(xlabel="1 - specificity", ylabel="sensitivity", aspect="equal")
+    axes.set_title(f"AUC {auc(scores, positive):.4f}")
     legend_below(axes)
     return figure
 
@@ -228,11 +224,8 @@ def margin_distribution(
     right = float(np.mean(margins > 0) + np.mean(margins == 0) / 2)
     positive, _, _ = split_labels(y, last_step(model)[1].classes_[1])
     every, count = int(positive.sum()) * int((~positive).sum()), margins.size
-    axes.set(
-        xlabel="f(x_i) - f(x_j)",
-        ylabel="pairs" if every == count else f"pairs, {count:,} drawn of {every:,}",
-        title=f"{right:.2%} in the right order",
-    )
+    pairs = "pairs" if every == count else f"pairs, {count:,} drawn of {every:,}"
+    axes.set(xlabel="f(x_i) - f(x_j)", ylabel=pairs, title=f"{right:.2%} in the right order")
     legend_below(axes)
     return figure
 
