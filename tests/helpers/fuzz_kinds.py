@@ -64,7 +64,6 @@ KINDS_OF_SCORES = "exact printed nearly other below constant far tiny far tiny p
 
 
 def judging(X: np.ndarray, hard: Hard, lam: float, loss="hinge", pairs: Any = None) -> Any:
-    """Return the truth about a linear problem, and a strong solution of it."""
     asked: Any = {"loss": loss, "pairs": pairs or AllPairs(), **TIGHT}
     truth = fuzzing.LinearTruth(X, hard.positive, lam, loss, pairs)
     return truth, solve(X, hard.y, lam, **asked)
@@ -124,7 +123,6 @@ def least_length(X: np.ndarray, w0: np.ndarray, s: np.ndarray) -> float:
 
 
 def _some_scores(rng: Any, kind: str, X: Any, w: np.ndarray, positive: np.ndarray) -> np.ndarray:
-    """Return scores (n,) of one kind."""
     with np.errstate(over="ignore", invalid="ignore"):
         s = X @ w
     s = np.nan_to_num(s, posinf=1e100, neginf=-1e100)
@@ -252,16 +250,14 @@ def proof_fields(rng: np.random.Generator, found: Found, kind: str = "classes") 
 
 
 def ordered_proof(rng: np.random.Generator, found: Found) -> None:
-    """Proof files of ordered pairs."""
     proof_fields(rng, found, pick(rng, "query", "survival", "ordered"))
 
 
-# The bounds that fields verify, with a digest; their verdict; what is false in it; refusals.
-Checker = tuple[Any, ...]
+def damaged(rng: Any, found: Found, proof: Any, names: Any, checker: Any, text="") -> None:
+    """Judge what is said of a proof with one or two fields changed, and with claims to fit.
 
-
-def damaged(rng: Any, found: Found, proof: Any, names: Any, checker: Checker, text="") -> None:
-    """Judge what is said of a proof with one or two fields changed, and with claims to fit."""
+    The checker: the bounds that fields verify, with a digest; their verdict; its faults; refusals.
+    """
     (bounds, passes, faults, *refusals), changed = checker, dict(proof)
     for name in rng.choice(names, int(rng.integers(1, 3)), replace=False):
         changed[name], how = _other(rng, changed[name])
@@ -294,7 +290,6 @@ def verified_faults(proof: dict[str, Any], verdict: str, objective: Any, rivals:
 
 
 def _other(rng: np.random.Generator, value: np.ndarray) -> tuple[np.ndarray, str]:
-    """Return a field changed in one of several ways."""
     x, how = np.array(value), int(rng.integers(7))
     if x.dtype.kind == "U" or (how in (2, 6) and x.ndim and x.size > 1):
         if x.ndim == 0:
@@ -317,7 +312,6 @@ def _other(rng: np.random.Generator, value: np.ndarray) -> tuple[np.ndarray, str
 
 
 def kernel(rng: np.random.Generator, found: Found) -> None:
-    """Gaussian and Laplacian kernels of dense rows."""
     hard = hard_rows(rng, 10, pick(rng, "gaussian", "ties", "duplicates", "offset", "wide"))
     if rng.uniform() < 0.15:  # so many features that distances are made of products
         y = hard_labels(rng, 7)
@@ -327,14 +321,12 @@ def kernel(rng: np.random.Generator, found: Found) -> None:
 
 
 def structured(rng: np.random.Generator, found: Found) -> None:
-    """The structured norm, of features and of kernels."""
     hard = hard_rows(rng, 10, pick(rng, "gaussian", "ties", "duplicates", "wide", "equal"))
     structure, name = power(rng, -3, 4), pick(rng, "linear", "rbf", "laplacian")
     kernel_solved(rng, hard, name, found, structure)
 
 
 def kernel_solved(rng: Any, hard: Hard, name: str, found: Found, structure: float = 0.0) -> None:
-    """Solve with a kernel, and judge by kernel values to 2^-160."""
     gamma, rows = None if name == "linear" else power(rng, -3, 1), naive.exact(hard.true)
     found.name = f"{name}, gamma {gamma}, structure {structure:.2g}, "
     if gamma is not None:
@@ -580,12 +572,10 @@ def in_blocks(rng: np.random.Generator, found: Found, loss: str = "hinge") -> No
 
 
 def squared_in_blocks(rng: np.random.Generator, found: Found) -> None:
-    """The same with the squared hinge."""
     in_blocks(rng, found, "squared_hinge")
 
 
 def path(rng: np.random.Generator, found: Found) -> None:
-    """Every point of a path of lam."""
     hard = fuzzing.hard_sparse(rng) if rng.integers(2) else hard_rows(rng, 40)
     loss, pairs = fuzzing.hard_loss(rng), fuzzing.hard_pairs(rng, hard.true, hard.y)
     lams = hard_lam(rng, hard.true) * 10.0 ** -np.arange(4.0)
@@ -732,9 +722,6 @@ def minorant_faults(minorant: Any, points: Any, values: Sequence[Fraction], name
     return wrong
 
 
-KINDS_OF_ORDER = ("grades", "weights", "floats", "gain", "share", "survival", "uno")
-
-
 def ordered_core(rng: np.random.Generator, n: int, kind: str, form: str, loss: str) -> Core:
     """Return ordered pairs: by group and grade, with weights, gains or shares, or of survival."""
     asked: dict[str, Any] = {}
@@ -763,7 +750,8 @@ def ordered(rng: np.random.Generator, found: Found) -> None:
     n = int(rng.integers(3, 13)) if rng.uniform() < 0.8 else int(rng.integers(40, 60))
     form = pick(rng, "auto", "binned")
     loss = pick(rng, "hinge", "hinge", *QUADRATIC, *SMOOTH)
-    core = ordered_core(rng, n, pick(rng, *KINDS_OF_ORDER), form, loss)
+    kind = pick(rng, "grades", "weights", "floats", "gain", "share", "survival", "uno")
+    core = ordered_core(rng, n, kind, form, loss)
     judge(rng, core, loss, found)
 
 
@@ -806,7 +794,6 @@ def tail_core(rng: np.random.Generator, y: np.ndarray, loss: str, *rates: str, *
 
 
 def tail(rng: np.random.Generator, found: Found) -> None:
-    """Partial AUC at hard scores."""
     y = hard_labels(rng, int(rng.integers(3, 16)))
     loss = pick(rng, "hinge", "hinge", "squared_hinge", *SMOOTH)
     judge(rng, tail_core(rng, y, loss, *RATES, bins=1 << 12), loss, found)
@@ -884,7 +871,6 @@ def penalised(rng: np.random.Generator, found: Found) -> None:
 
 
 def hard_penalty(rng: np.random.Generator, X: np.ndarray, d: int) -> Any:
-    """Return a penalty in units of the rows."""
     unit = fuzzing.unit_of(X)
     l1 = power(rng, -4, 0) * unit
     l2 = power(rng, -5, 1) * unit**2 * int(rng.integers(0, 4) > 0)
@@ -898,10 +884,7 @@ def hard_penalty(rng: np.random.Generator, X: np.ndarray, d: int) -> Any:
     return penalty_from(l2, l1, groups, sign)
 
 
-Objective = Callable[[np.ndarray], Fraction]
-
-
-def whole_of(X: np.ndarray, mean: Callable[[list[Fraction]], Fraction], penalty: Any) -> Objective:
+def whole_of(X: np.ndarray, mean: Callable[[list[Fraction]], Fraction], penalty: Any) -> Any:
     """Return F by its definition; weights must keep the signs of the penalty."""
     rows = naive.exact(X)
 
@@ -1084,9 +1067,6 @@ def _columns(rng: np.random.Generator, n: int, kind: str) -> dict[str, Any]:
     return columns
 
 
-FULL_RANK = {"PLAIN_FROM": 2, "PLAIN_RANK": 0.7, "NEARLY_ALL": -1.0}
-
-
 def lowered(rng: np.random.Generator) -> dict[str, Any]:
     """Return thresholds by name: each way is taken in some problems, alone or with others."""
 
@@ -1100,7 +1080,8 @@ def lowered(rng: np.random.Generator) -> dict[str, Any]:
         {"spaces.blocks.FEW_COLUMNS": whole(1, 8)},
         {"spaces.blocks.STRETCH_NUMBERS": whole(1, 60), "spaces.blocks.workers": lambda numbers: 3},
         {"tools.compiling.IMPORT_PRICE": np.inf, "tools.compiling.COMPILE_PRICE": np.inf},
-        {f"spaces.factor.{name}": value for name, value in FULL_RANK.items()},
+        {f"spaces.factor.PLAIN_{name}": value for name, value in (("FROM", 2), ("RANK", 0.7))}
+        | {"spaces.factor.NEARLY_ALL": -1.0},
         {"formulation.formulation.DENSE_LIMIT": 1, "spaces.gram.COLUMN_BLOCK": whole(1, 5)},
         {"spaces.gram.BLOCK_BYTES": 8 * whole(1, 40), "spaces.gram.SIDE": whole(1, 5)},
         {"sums.convolved.FEW_PAIRS": 0, "sums.convolved.LARGEST_GRID": 1 << whole(4, 16)},
@@ -1239,7 +1220,6 @@ Rows4 = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 def fold_rows(rows: Any) -> Rows4:
-    """Return the rows, groups, keys and weights of a part."""
     if isinstance(rows, exact.GroupedRows):
         all_rows = rows.all_rows()
         weight = all_rows.weight
@@ -1302,7 +1282,6 @@ def partition_proof(rng: np.random.Generator, found: Found) -> None:
 
 
 def _passes(proof: Any, made: Parted) -> str:
-    """Return the verdict over all partitions, or raise what refuses them."""
     verdict = check_partitions.check_whole(proof)
     seen: set[int] = set()
     for part in made.rows.engine.partitions:
