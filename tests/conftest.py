@@ -48,7 +48,7 @@ walking: set[compiling.Loop] = set()
 
 def walked(loop: compiling.Loop, *args: Any) -> Any:
     """Call a loop: as it is written, silent as its compiled form, where that is quick enough."""
-    if loop.plain is None and f"{loop.__module__}.{loop.__name__}".startswith(WALKED):
+    if loop.plain is None and f"{loop.__module__}.{loop.function.__name__}".startswith(WALKED):
         loop.plain = np.errstate(all="ignore")(loop.function)
         walking.add(loop)
     if loop in walking and any(x.shape[0] > MANY for x in args if getattr(x, "ndim", 0)):

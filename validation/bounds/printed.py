@@ -211,7 +211,7 @@ def theorem4(
         raise InputError(f'C = "realised" needs {needed}')
     else:
         squares = full**2, drawn**2, projected**2
-    rest = *squares, approximation.K_max, delta
+    rest = squares[0], squares[1], squares[2], approximation.K_max, delta
     formula = Theorem4(approximation.n, B, lam, N_max, *spectrum, *rest)
     upper = replace(formula, lam_min=lam_min.high, lam_plus=lam_plus.high)
     if lam_min.high == 0:
