@@ -43,8 +43,6 @@ TOLERANCE = (
 
 
 class Rerun(NamedTuple):
-    """A part that can be run again, its recorded result, and the processor time that it took."""
-
     experiment: Experiment
     part: Part
     result: Mapping[str, Any]

@@ -27,8 +27,6 @@ FATES = {"borne-out": "Borne out", "contradicted": "Contradicted", "undecided": 
 
 @dataclass(frozen=True)
 class Said:
-    """A statement of the paper, judged from the numbers of a page."""
-
     name: str
     statement: str
     verdict: str
