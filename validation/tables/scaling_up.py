@@ -295,7 +295,7 @@ def by_size(
 ) -> None:
     """Enter what is shown of each number of rows, and test all pairs against drawn ones."""
     for n in sorted({part.parameters["n"] for part in page.results.parts}):
-        page.means(f"{n:,}", columns, printed.get(n), n=n)
+        page.means(f"{n:,}", columns, printed.get(n, {}), n=n)
         for name, what in excess.items():
             page.largest(f"{n:,}", f"objective above optimum, {name}", what, n=n)
         page.paired(sides, names, "points of AUC", 4, f"n = {n:,}", n=n)
