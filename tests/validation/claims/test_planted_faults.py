@@ -113,9 +113,9 @@ def wrong(value: Any, factor: float) -> Any:
     if isinstance(value, np.ndarray) and value.dtype.kind == "f":
         uneven = 1 + (factor - 1) * np.linspace(0, 1, max(value.size, 1)).reshape(value.shape)
         return value * uneven
-    if type(value) in (tuple, list):
-        made = [wrong(part, factor) for part in value]
-        return made if isinstance(value, list) else tuple(made)
+    if isinstance(value, tuple | list):
+        made: Any = [wrong(part, factor) for part in value]
+        return type(value)(*made) if hasattr(value, "_fields") else type(value)(made)
     if isinstance(value, dict):
         return {name: wrong(part, factor) for name, part in value.items()}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
