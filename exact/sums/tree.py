@@ -173,7 +173,7 @@ class PairWeights:
             if gain is not None:
                 raise InputError(TOO_LARGE)
             terms = tuple(_split(whole[0]))
-            largest = max(_largest_mass(at, term) for term in terms)
+            largest = max((_largest_mass(at, term) for term in terms), default=0)
             if largest >= LARGEST_MASS << 8:
                 raise InputError("so many rows of such large weights have no exact sums")
         masses, starts = [], starts_of(at.group_ends)

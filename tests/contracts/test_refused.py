@@ -178,6 +178,7 @@ STATISTICS: list[tuple[str, Call]] = [
 ]
 PAIRS: list[tuple[str, Call]] = [
     ("no pair is ordered", ordered([1, 1])),
+    ("no pair is ordered", ordered([1, 2], upper=[0, 0], lower=[2.0**50, 3])),
     *(("no pair", ordered([0, 1], [0, 1], upper=[w, w], lower=[w, w]))
       for w in (0.1, 1e300, 2.0**60, 3.0)),
     ("key of row 1", ordered([1, np.nan])),
