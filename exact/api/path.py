@@ -129,7 +129,7 @@ def regularization_path(
     ----------
     X, y, method, n_jobs, groups, sign, **asked
         As in `solve`, like its errors and other arguments but `lam`, `l1`, `penalty`, `worst_of`.
-        The AUC of a million rows in partitions is known up to pairs within a step of a fine grid.
+        Above a million rows in partitions, AUC is known up to pairs within a step of a fine grid.
     lams : array (k,), optional
         > 0; solved from the largest to the smallest, equal ones once. By default `lam_grid`.
     n_lams : int

@@ -285,12 +285,13 @@ def equal_rows(X: Matrix, positive: np.ndarray) -> EqualRows | None:
 
 
 def _hashes(X: Matrix) -> np.ndarray:
-    """Return one number per row, the same for equal rows: a matrix product adds up as it likes."""
+    """Return one number per row, the same for equal rows: a product, its sums in one order."""
     factors = np.random.default_rng(7).normal(size=X.shape[1])
     if not isinstance(X, np.ndarray):
         return np.asarray(X @ factors)
     hashed = np.zeros(X.shape[0])
     with np.errstate(over="ignore", invalid="ignore"):
+        # Not by a matrix product, which adds up as it likes.
         for column, factor in zip(X.T, factors, strict=True):
             hashed += column * factor
     return hashed

@@ -23,7 +23,8 @@ GRID = np.concatenate([-np.geomspace(500, 1e-3, 25), [0.0], np.geomspace(1e-3, 5
 class Loss(Protocol):
     """A convex loss of the margin t, with value >= 0 and dual(0) >= 0. Functions are elementwise,
     right to a few units in the last place of their largest term: `value` is loss(t), `alpha` is
-    -loss'(t), smoothed over `width` at a kink, and `clip` returns the nearest feasible alpha.
+    -loss'(t), smoothed over `width` at a kink, `dual` is -loss*(-alpha), the least value of loss(t)
+    + alpha t, and `clip` returns the nearest feasible alpha. `name` is that of the command line.
     `lipschitz` and `smoothness` bound |loss'| and loss'', or are infinite; `nonincreasing` says
     that alpha >= 0. ``all_pairs(pairs, scores, width)`` may give the sums over all pairs, or None
     where these are summed one by one."""
@@ -48,7 +49,7 @@ def kinked(loss: Loss) -> bool:
 
 
 def check_loss(loss: Loss) -> Loss:
-    """Refuse a loss that breaks its contract on a grid: it lacks a method, a sign or a factor."""
+    """Refuse a loss that breaks its contract on a grid: a lacking method, wrong sign or factor."""
     wanted = ("name", "lipschitz", "smoothness", "nonincreasing", "value", "alpha", "dual", "clip")
     missing = [part for part in wanted if not hasattr(loss, part)]
     if missing:

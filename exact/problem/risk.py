@@ -364,7 +364,8 @@ def of_scores(loss: Loss, evidence: Scores, sums: PairSums) -> Minorant:
     c_error = scale * (sums.rounding + UNIT * float(np.abs(sums.c).sum()))
     value_error = scale * (sums.conjugate_rounding + 3 * sums.rounding) + gamma(8) * size
     relative = None if sums.relative is None else (sums.relative + UNIT) * (1 + gamma(4))
-    return Minorant(c, value, 0.0, c_error, value_error, evidence, relative)
+    found = {"c_error": c_error, "value_error": value_error, "c_relative": relative}
+    return Minorant(c, value, evidence=evidence, **found)
 
 
 def of_marginals(pairs: Any, loss: Loss, evidence: Marginals) -> Minorant:
@@ -421,7 +422,8 @@ def of_alpha(pairs: Any, loss: Loss, evidence: Alpha) -> Minorant:
     longest = max(int(np.bincount(i).max()), int(np.bincount(j).max()))  # terms of a row's sum
     c_error = 2 * (gamma(longest + 8) + inexact) * float(short_sum(np.abs(mass)))
     value_error = (gamma(short_chain(m) + 16) + inexact) * float(short_sum(size))
-    return Minorant(signed, float(short_sum(duals)), 0.0, c_error, value_error, Alpha(inside))
+    found = {"c_error": c_error, "value_error": value_error}
+    return Minorant(signed, float(short_sum(duals)), evidence=Alpha(inside), **found)
 
 
 def of_weights(pairs: Any, loss: Loss, evidence: Weights) -> Minorant:

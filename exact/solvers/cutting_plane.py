@@ -155,6 +155,7 @@ class Cuts:
                 reason = None
                 # A gap above F means that nothing is proved yet: too early for a window of pairs.
                 if recorder.near(self.finish_at) or recorder.gap <= recorder.best_primal:
+                    # 12: rounds of `ActivePairs` in one try
                     reason = ActivePairs(solver.tol, max_rounds=12).run(self.problem, recorder)
                     if recorder.near(self.finish_at):  # the next try is at a tenth of it
                         self.finish_at = max(0.1 * self.finish_at, 10.0 * solver.tol)

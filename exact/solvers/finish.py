@@ -302,6 +302,7 @@ def solve_window(
         best = point if point.gap < best.gap else best
         if best.gap <= target or stalled or stop():
             break
+        # 0.2: factor of the width from one set of multipliers to the next
         # 1e-9: the narrowest width: below it the rounding of the scores would show
         alpha, sigma = point.b, max(sigma * 0.2, 1e-9)
         point = pairs.at(point.w, alpha, sigma)
@@ -364,6 +365,7 @@ class _Run:
             rounding = idle.rounds >= 2 and recorder.gap <= 1e-11 * recorder.best_primal
             if rounding or (stalled and not self._widen()):
                 return Status.STALLED
+            # 0.2: a round that leaves more of the gap widens the window
             if idle.rounds or recorder.gap > 0.2 * before:
                 self._widen()
         return Status.ITERATION_LIMIT

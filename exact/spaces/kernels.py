@@ -24,13 +24,15 @@ class Kernel(Protocol):
     """A positive semidefinite function of two rows, float64 or CSR. An object with these three
     methods is a kernel, a `name` is optional. Several threads may call it at once."""
 
-    def __call__(self, X: Any, Z: Any) -> np.ndarray: ...  # the matrix of k(x, z): (n, m)
+    def __call__(self, X: Any, Z: Any) -> np.ndarray:
+        """Return the matrix of k(x, z): (n, m)."""
 
-    def diagonal(self, X: Any) -> np.ndarray: ...  # k(x, x) for every row: (n,)
+    def diagonal(self, X: Any) -> np.ndarray:
+        """Return k(x, x) for every row: (n,)."""
 
-    # A bound of |computed k(x, z) - k(x, z)| / sqrt(k(x, x) k(z, z)) on these rows. Between rows of
-    # two sets, the larger of their bounds must hold.
-    def noise(self, X: Any) -> float: ...
+    def noise(self, X: Any) -> float:
+        """Return a bound of |computed k(x, z) - k(x, z)| / sqrt(k(x, x) k(z, z)) on these rows.
+        Between rows of two sets, the larger of their bounds must hold."""
 
 
 def check_kernel(kernel: Kernel, X: Any) -> None:

@@ -31,12 +31,14 @@ class Partition(Protocol):
     """A part of the rows, small to send; it yields the same blocks each time, and may be empty."""
 
     @property
-    def name(self) -> str: ...  # what to call it in a message
+    def name(self) -> str:
+        """What to call it in a message."""
 
-    def blocks(self) -> Iterator[Block]: ...  # its rows in order
+    def blocks(self) -> Iterator[Block]:
+        """Yield its rows in order."""
 
-    # Raise `InputError` for a number that is not finite, or for a weight (column None).
-    def refuse(self, row: int, column: int | None, value: float) -> NoReturn: ...
+    def refuse(self, row: int, column: int | None, value: float) -> NoReturn:
+        """Raise `InputError` for a number that is not finite, or for a weight (column None)."""
 
 
 Source = Sequence[Partition | tuple[Any, ...]]  # Partitions, each as such or as a tuple of arrays.

@@ -1,14 +1,16 @@
 """Sums of a smooth loss over ALL pairs by a convolution of binned scores: O(n + G log G).
 
-With K bins per unit (a power of two) a pair has the margin t = t' + e, t' that of its bins and
-e = (theta_i - theta_j) / K, theta = K s - floor(K s). alpha = -loss'(t'), or 0 or 1 far from the
-loss's centre, is feasible, so V = mean dual(alpha) and its marginals c make a minorant, and the
-mean loss is at most V - c's + (L / 2) mean e^2 + tail. A loss that is *bent*, that is, states its
-second derivative B, takes alpha = A - B e, A and B at t'. Then V is the mean of
-(dual(A) - t' B e - B e^2 / 2) less R = cubic h mean B e^2, h = 1 / K, and the mean loss is at most
-V - c's + 2 R + quartic h^4 mean B + tail. `docs/certificates.md` has the proofs. Rows far beyond
-all of the other class get the last bin, where alpha is zero or one; the tail is what their pairs
-lose. A step is summed from cumulative counts, the rest by a Fourier transform. A loss states
+With K bins per unit (a power of two) a pair has the margin t = t' + e, t' that of its bins and e =
+(theta_i - theta_j) / K, theta = K s - floor(K s). Let the loss be convex, its slope between -1 and
+0 and L-Lipschitz. alpha = -loss'(t'), or 0 or 1 far from the loss's centre, is feasible, so V =
+mean dual(alpha) and its marginals c make a minorant, and the mean loss is at most V - c's + (L / 2)
+mean e^2 + tail. A loss that is *bent*, that is, states its second derivative B, takes alpha = A - B
+e, A and B at t'. Then V is the mean of (dual(A) - t' B e - B e^2 / 2) less R = cubic h mean B e^2,
+h = 1 / K, and the mean loss is at most V - c's + 2 R + quartic h^4 mean B + tail.
+`docs/certificates.md` has the proofs. Rows far beyond all of the other class get the last bin,
+where alpha is zero or one; the tail is what their pairs lose. A step is summed from cumulative
+counts, the rest by a Fourier transform.
+A loss states
 
 * `smoothness`, L; `centre`, the margin around which alpha falls from one to zero; `reach`, how far
   from it alpha differs from zero or one; `tail(distance)`, a bound of what pairs beyond it lose;

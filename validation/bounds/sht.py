@@ -29,7 +29,9 @@ _CHUNK = 4096
 
 @dataclass(frozen=True)
 class RestrictedConstants:
-    """rho-_s and rho+_s for s features. [SHT, Assumption 1, Assumption 2, eq. (7), eq. (8)]"""
+    """The constants of [SHT, Assumption 1, Assumption 2, eq. (7), eq. (8)] for s features: rho-_s,
+    twice the least eigenvalue of a mean M_SS, and rho+_s, twice the largest of a block's (M_i)_SS.
+    """
 
     s: int
     minus: float

@@ -180,7 +180,8 @@ def _watch() -> _Watch | None:
 @contextmanager
 def stopped_at_once() -> Iterator[None]:
     """Within, an interrupt passes through solvers and ends as `KeyboardInterrupt`. Compiled code
-    makes it another error, and a finaliser drops it: it is raised again until it is on its way out.
+    makes it another error, and a finaliser drops it: it is re-raised until it propagates, and
+    meanwhile what cleans up is left in peace. A block inside another ends as the outer one will.
     Without effect outside the main thread, and where somebody else handles interrupts. After
     `finish` none is heard until the end of the block, or of a process of our own."""
     before, watch = _handler(), _watch()

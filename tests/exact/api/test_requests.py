@@ -345,7 +345,7 @@ def test_scores_outside_the_class_get_a_lower_bound_and_no_gap(data):
     w = np.array([0.3, 0.1, 0.2])
     of_w, of_scores = certify(X, y, 0.1, w=w), certify(X, y, 0.1, scores=X @ w + 4.0)
     assert of_scores.gap == pytest.approx(of_w.gap, rel=1e-9)
-    assert (of_scores.residual or 0.0) < 1e-12
+    assert of_scores.residual is not None and of_scores.residual < 1e-12
     F = np.random.default_rng(0).normal(size=(12, 3))  # a matrix on which F has no minimum
     K, y = F @ F.T - 6e-14 * np.eye(12), np.arange(12) % 2
     assert np.linalg.eigvalsh(K)[0] < -5e-14 and ac.Gram(K).shift > 5e-14

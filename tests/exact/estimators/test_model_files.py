@@ -113,10 +113,11 @@ def test_every_flipped_byte_is_noticed_or_does_no_harm(saved: Path) -> None:
     for place in places:
         saved.write_bytes(data[:place] + bytes([data[place] ^ 0x55]) + data[place + 1 :])
         try:
-            found = load_model(saved).decision_function(FRESH)
-            np.testing.assert_array_equal(found, scores)  # a date, say
+            loaded = load_model(saved)
         except InputError:
             noticed += 1
+            continue
+        np.testing.assert_array_equal(loaded.decision_function(FRESH), scores)  # a date, say
     assert noticed > 0.7 * len(places)
 
 

@@ -335,6 +335,36 @@ def test_widths_of_blocks_end_at_rounding() -> None:
     assert found.status == ac.Status.STALLED and found.certificate.reaches(1e-11)
 
 
+# By hand: two rows with the difference 2, and four with the differences 1, 3, -1, 1.
+ONE, FOUR = ([[2.0], [0.0]], [1, 0]), ([[2.0], [0.0], [1.0], [-1.0]], [1, 1, 0, 0])
+BY_HAND: list[Any] = [  # rows, loss, weights, lam, w, F
+    # F = lam w^2 / 2 + max(0, 1 - 2 w): slope zero at 2 / lam, before the kink if lam >= 4.
+    (ONE, "hinge", None, 1.0, 1 / 2, 1 / 8),
+    (ONE, "hinge", None, 4.0, 1 / 2, 1 / 2),
+    (ONE, "hinge", None, 8.0, 1 / 4, 3 / 4),
+    # lam w = 4 (1 - 2 w) at w = 4 / (lam + 8): the margin 1/2 is below one.
+    (ONE, "squared_hinge", None, 8.0, 1 / 4, 1 / 2),
+    (ONE, "square", None, 8.0, 1 / 4, 1 / 2),
+    # 1 - w on [0, 1/3], (3 - w) / 4 on [1/3, 1], (1 + w) / 4 beyond: inside, or at a kink.
+    (FOUR, "hinge", None, 4.0, 1 / 4, 7 / 8),
+    (FOUR, "hinge", None, 2.0, 1 / 3, 7 / 9),
+    (FOUR, "hinge", None, 1 / 2, 1 / 2, 11 / 16),
+    (FOUR, "hinge", None, 1 / 8, 1.0, 9 / 16),
+    # 1 - 2 w + 3 w^2 below 1/3, where all pairs are active: w = 2 / (6 + lam).
+    (FOUR, "squared_hinge", None, 2.0, 1 / 4, 3 / 4),
+    # Pair weights 3/8, 3/8, 1/8, 1/8: (1 - w) / 2 + (1 + w) / 8 on [1/3, 1], of slope -3/8.
+    (FOUR, "hinge", [3.0, 1.0, 5.0, 5.0], 3 / 4, 1 / 2, 17 / 32),
+]
+
+
+def test_small_problems_are_solved_as_by_hand() -> None:
+    for rows, loss, weight, lam, w, optimum in BY_HAND:
+        found = solve(*map(np.array, rows), lam, loss=loss, sample_weight=weight)
+        assert found.w == pytest.approx([w], rel=1e-5), (loss, lam)
+        ends = [found.certificate.primal, found.certificate.dual]
+        assert ends == pytest.approx([optimum] * 2, rel=1e-9), (loss, lam)
+
+
 FALLING = [loss.name for loss in ALL_LOSSES.values() if loss.nonincreasing]
 
 

@@ -213,6 +213,8 @@ def test_pictures_take_a_pipeline_and_a_frame() -> None:
     margins, doubt = certified_margins(pipeline, frame, DATA.y)
     assert np.allclose(margins, alone[0], rtol=1e-9, atol=0)
     assert np.allclose(doubt, alone[1], rtol=1e-3, atol=0)  # a gap of 1e-12 rounds by 1e-16
+    same = certified_margins(pipeline[-1], pipeline[0].transform(frame), DATA.y)[1]
+    assert np.allclose(doubt, same, rtol=1e-9, atol=0)
     surface = shown(validation.decision_surface(pipeline, frame, DATA.y, resolution=10))
     assert (surface.get_xlabel(), surface.get_ylabel()) == ("height", "weight")
     figure = matplotlib.figure.Figure()
