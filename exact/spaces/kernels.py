@@ -26,13 +26,16 @@ class Kernel(Protocol):
 
     def __call__(self, X: Any, Z: Any) -> np.ndarray:
         """Return the matrix of k(x, z): (n, m)."""
+        ...
 
     def diagonal(self, X: Any) -> np.ndarray:
         """Return k(x, x) for every row: (n,)."""
+        ...
 
     def noise(self, X: Any) -> float:
         """Return a bound of |computed k(x, z) - k(x, z)| / sqrt(k(x, x) k(z, z)) on these rows.
         Between rows of two sets, the larger of their bounds must hold."""
+        ...
 
 
 def check_kernel(kernel: Kernel, X: Any) -> None:

@@ -33,12 +33,15 @@ class Partition(Protocol):
     @property
     def name(self) -> str:
         """What to call it in a message."""
+        ...
 
     def blocks(self) -> Iterator[Block]:
         """Yield its rows in order."""
+        ...
 
     def refuse(self, row: int, column: int | None, value: float) -> NoReturn:
         """Raise `InputError` for a number that is not finite, or for a weight (column None)."""
+        ...
 
 
 Source = Sequence[Partition | tuple[Any, ...]]  # Partitions, each as such or as a tuple of arrays.

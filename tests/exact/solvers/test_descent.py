@@ -359,7 +359,7 @@ BY_HAND: list[Any] = [  # rows, loss, weights, lam, w, F
 
 def test_small_problems_are_solved_as_by_hand() -> None:
     for rows, loss, weight, lam, w, optimum in BY_HAND:
-        found = solve(*map(np.array, rows), lam, loss=loss, sample_weight=weight)
+        found = solve(np.array(rows[0]), np.array(rows[1]), lam, loss=loss, sample_weight=weight)
         assert found.w == pytest.approx([w], rel=1e-5), (loss, lam)
         ends = [found.certificate.primal, found.certificate.dual]
         assert ends == pytest.approx([optimum] * 2, rel=1e-9), (loss, lam)
