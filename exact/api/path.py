@@ -27,6 +27,7 @@ from ..problem.tail import Tail
 from ..spaces.gram import Gram
 from ..spaces.partitions import PartitionedRows
 from ..tools.arrays import as_float64, check_count, check_number
+from ..tools.compiling import drop_half_imported
 from ..tools.threads import small_in_one_thread
 from .solve import PLAIN_KERNELS, better, can_be_held, choose_solver, loaded, with_zeros
 
@@ -213,6 +214,7 @@ def path_of(
     except KeyboardInterrupt:
         if not points:
             raise
+        drop_half_imported()
         interrupted = True
     del shared
     last = points[-1].solution

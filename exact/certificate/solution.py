@@ -17,6 +17,7 @@ from ..problem.penalties import LARGEST_LAM, Ridge
 from ..problem.problem import Problem
 from ..problem.risk import Alpha, Evidence, Marginals, Mean, Mix, Scores, Weights, least_margin
 from ..tools.arrays import check_callback, check_count, check_number
+from ..tools.compiling import drop_half_imported
 from ..tools.rounding import at_least, at_most
 from .certificate import Certificate, Minorant
 from .evaluation import noting
@@ -307,6 +308,7 @@ class Solver(ABC):
                 self.start(problem, recorder)
                 reason = (run or self.run)(problem, recorder)
             except KeyboardInterrupt:
+                drop_half_imported()
                 reason = Status.INTERRUPTED
             # Still within `noting`: the certificate may look up what was evaluated on the way.
             return self.conclude(problem, recorder, reason)

@@ -101,14 +101,20 @@ def _resolved(function: Callable[..., Any]) -> Callable[..., Any]:
     return copy
 
 
+def drop_half_imported() -> None:
+    """Drop the modules that an import broken off by Ctrl-C leaves without their package: the next
+    import would take them for whole."""
+    for name in sorted(sys.modules):  # a package comes before what it holds
+        package = name.rpartition(".")[0]
+        if package and package not in sys.modules:
+            sys.modules.pop(name, None)
+
+
 def _jitted(function: Callable[..., Any]) -> Any:
-    whole = "numba" in sys.modules
     try:
         import numba
-    except BaseException:  # an import that Ctrl-C breaks off leaves nothing that is half made
-        for name in () if whole else tuple(sys.modules):
-            if name.partition(".")[0] == "numba":
-                sys.modules.pop(name, None)
+    except BaseException:
+        drop_half_imported()
         raise
     try:
         return numba.njit(cache=True, fastmath=False, nogil=True)(function)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import itertools
 import os
 import subprocess
@@ -16,7 +17,7 @@ import numpy as np
 import pytest
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
-from aucert.exact import ROCSVM, InputError, Rows, certify, regularization_path, solve
+from aucert.exact import ROCSVM, InputError, Rows, Status, certify, regularization_path, solve
 from aucert.exact.api import solve as solving
 from aucert.exact.spaces import blocks
 from aucert.exact.sums import loops as all_loops
@@ -280,6 +281,22 @@ def test_the_number_of_threads_is_the_callers_or_what_pays(monkeypatch) -> None:
     for asked, given in ((3, 3), (1, 1), (-1, 6), (-2, 5), (-9, 1), (None, None)):
         with threads.at_most(asked):
             assert given is None or threads.workers(10) == threads.workers(10**9) == given
+
+
+def test_an_import_that_is_broken_off_inside_a_solve_can_be_made_again(tmp_path, monkeypatch):
+    (tmp_path / "halved").mkdir()
+    (tmp_path / "halved" / "part.py").write_text("")
+    # Like scipy's: a submodule that is there already does not become a name of the new package.
+    package = "from . import part as _\nimport os\nif os.environ.pop('STOP', 0):\n"
+    package += "    raise KeyboardInterrupt\nfrom .part import *\ndel part\n"
+    (tmp_path / "halved" / "__init__.py").write_text(package)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("STOP", "1")
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 2)), np.arange(40) % 2
+    found = solve(X, y, 0.1, callback=lambda step: importlib.import_module("halved"))
+    assert found.status == Status.INTERRUPTED
+    importlib.import_module("halved")
 
 
 @each("name", CALLS)
