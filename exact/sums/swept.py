@@ -198,7 +198,9 @@ class SortedRows:
         scale = float(np.ldexp(1.0, k))
         keys = (np.floor(scores * scale) - np.floor(low * scale)).astype(np.int64)
         keys += np.where(positive, np.int64(0), np.int64(1 << k))
-        keys = ((keys << 1) | positive) << bits
+        keys <<= 1
+        keys |= positive
+        keys <<= bits
         keys |= np.arange(n, dtype=np.int64)
         keys.sort()
         n_neg, middle = n - int(np.count_nonzero(positive)), low + span / 2
