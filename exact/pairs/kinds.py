@@ -146,7 +146,7 @@ def survival_pairs(time: object, event: object) -> OrderedPairs:
 
     [Harrell, Califf, Pryor, Lee and Rosati, "Evaluating the yield of medical tests", JAMA 1982]
     A row whose event was seen at `time` is above the rows of a later time and above those censored
-    at the same time; two events at one time are no pair. A larger score means a higher risk.
+    at the same time; two events at one time form no pair. A larger score means a higher risk.
 
     Parameters
     ----------

@@ -166,7 +166,7 @@ def check_part(proof, X, positive, r):  # the numbers of the partitions with the
     need(X.shape[1] == len(w), f"X has {X.shape[1]} columns, the proof is of {len(w)}")
     hashes = read(proof, "sha256", (-1,), "U").tolist()
     digest = hashed(X, positive, r)
-    need(digest in hashes, "these rows, labels and weights are no partition of the proof")
+    need(digest in hashes, "these rows, labels and weights are not a partition of the proof")
     found, columns = [k for k, own in enumerate(hashes) if own == digest], X.T
     S, size = scores(columns, offset, w, q)
     told, mine = parts_of(proof, "cells", len(hashes)), cells(S, positive, r, shift)

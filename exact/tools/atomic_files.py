@@ -13,7 +13,7 @@ from ..errors import InputError, WriteError
 
 def write_atomically(path: str | Path, write: Callable[[BinaryIO], object]) -> None:
     """Write a file under a temporary name, then put it in its place, with links followed and
-    permissions kept. What is no ordinary file (`/dev/stdout`, a pipe) is written directly."""
+    permissions kept. Any other kind of file (`/dev/stdout`, a pipe) is written directly."""
     final = target_of(path)
     try:
         if final.exists() and not final.is_file():

@@ -73,7 +73,7 @@ def test_a_binned_witness_is_written_as_the_weights_that_regenerate_it(half: int
 @pytest.mark.long_digits
 def test_badly_scaled_features_leave_a_weaker_proof_not_none(tmp_path: Path) -> None:
     """A time in seconds next to numbers of order one: float64 verifies 1e-6, not the 1e-10 proved.
-    The weaker gap is claimed, for it holds on any machine; the data are told from other data."""
+    The weaker gap is claimed, since it holds on any machine; other data are refused."""
     hard, y = X[:100].copy(), Y[:100]
     hard[:, 0] = 1.7e9 + 5e7 * hard[:, 0]
     solution = solve(hard, y, 1e-6, tol=1e-6)
@@ -307,7 +307,7 @@ OTHER_ROWS: dict[str, Any] = {
 def test_other_rows_are_refused(honest: Any, judged: Any, what: str, tmp_path: Path) -> None:
     proof, parts = honest
     np.savez(tmp_path / "other.npz", **OTHER_ROWS[what](dict(np.load(parts[3]))))
-    assert "are no partition of the proof" in judged(proof, [tmp_path / "other.npz"])
+    assert "are not a partition of the proof" in judged(proof, [tmp_path / "other.npz"])
 
 
 def test_what_no_proof_can_be_written_of_is_said(tmp_path: Path) -> None:

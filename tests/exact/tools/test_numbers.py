@@ -231,8 +231,8 @@ def test_vectors_that_float64_cannot_hold_are_refused(use: str, kind: str) -> No
 
 
 def test_a_solver_that_returns_complex_weights_is_in_error() -> None:
-    told = read_weights(np.ones(3, dtype=complex), 3)
-    assert told["kind"] == "error" and "it holds complex ones" in told["message"]
+    found = read_weights(np.ones(3, dtype=complex), 3)
+    assert found["kind"] == "error" and "it holds complex ones" in found["message"]
 
 
 @each("make", [np.array, list])
