@@ -714,15 +714,15 @@ class Descent(Solver):
         return self._run_finishers(problem, recorder, self.tol, reason)
 
     def _run_finishers(
-        self, problem: Problem, recorder: Recorder, tol: float, reason: Status | None,
-        largest: int = ActivePairs.largest,
-    ) -> Status | None:  # fmt: skip
+        self, problem: Problem, recorder: Recorder, tol: float, reason: Status | None
+    ) -> Status | None:
         """Go on with the hinge over classes: with windows of the pairs near the margin, and then
         with cutting planes, which take stalled partial AUC, too. Return why the last one stopped,
         or `reason` where none was run."""
         space, few = problem.space, problem.n <= 2000  # rows over which windows always help
         if isinstance(problem.risk, Mean):
-            windows = ActivePairs(tol, largest, max_rounds=12, max_time=recorder.time_left)
+            # MOST: where more pairs are tied at the margin, cutting planes see their sums only
+            windows = ActivePairs(tol, MOST, max_rounds=12, max_time=recorder.time_left)
             if problem.loss != HINGE or not (space.held or space.gram):
                 return reason
             if not isinstance(problem.pairs, AllPairs | PairList):
@@ -775,8 +775,7 @@ class Descent(Solver):
         # Forgotten, so that a dual point that rounds too much cannot keep out a better one.
         recorder.best_dual, recorder.best_witness = -np.inf, None
         try:  # 0.25: share of the tolerance to aim at where only rounding was missing
-            # MOST: of more pairs, cutting planes see the sums only
-            reason = self._run_finishers(problem, recorder, 0.25 * self.tol, Status.STALLED, MOST)
+            reason = self._run_finishers(problem, recorder, 0.25 * self.tol, Status.STALLED)
         except KeyboardInterrupt:
             reason = Status.INTERRUPTED
         again = recorder.finish(problem, self.tol, reason)

@@ -197,11 +197,9 @@ class SortedRows:
             return None
         scale = float(np.ldexp(1.0, k))
         keys = (np.floor(scores * scale) - np.floor(low * scale)).astype(np.int64)
-        keys += np.where(positive, np.int64(0), np.int64(1 << k))
-        keys <<= 1
-        keys |= positive
-        keys <<= bits
-        keys |= np.arange(n, dtype=np.int64)
+        keys <<= bits + 1
+        keys += np.where(positive, np.int64(1 << bits), np.int64(1 << (k + bits + 1)))
+        keys += np.arange(n, dtype=np.int64)
         keys.sort()
         n_neg, middle = n - int(np.count_nonzero(positive)), low + span / 2
         return cls(keys, bits, k, n_neg, middle, max(high - middle, middle - low))
