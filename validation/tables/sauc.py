@@ -1,20 +1,17 @@
 """The tables and figures of SAUC."""
 
-import warnings
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
+from scipy import stats
 from sklearn.svm import SVC
 
 from ...exact.api.cross_validation import make_splits
 from ...exact.api.path import regularization_path
-from ...exact.estimators.thresholds import RULES
 from ...exact.pairs.all_pairs import AllPairs, PairList
 from ...exact.pairs.auc import auc
 from ...exact.pairs.nearest_pairs import nearest_pairs
@@ -63,17 +60,6 @@ TASKS = {  # the labels of the anchors' class
 }
 
 
-def load_task(name: str, folder: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Return rows (n, d), NaN where a value is missing, and the positive mask."""
-    task = TASKS[name]
-    path = folder / f"{task.file}.npz"
-    if name == "hepatitis":
-        arrays = read_arrays(path)
-        return arrays["X"].astype(float), arrays["y"] == task.positive[0]
-    data = load_npz(path, positive=task.positive, drop=task.drop, missing=task.missing)
-    return np.asarray(data.X, dtype=float), data.is_positive
-
-
 def half_split(positive: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Return the rows of a random training half and of the rest, each class halved. Of an odd class
     one row more goes to training, by a coin."""
@@ -94,10 +80,6 @@ def prepared(train: np.ndarray, test: np.ndarray) -> tuple[np.ndarray, np.ndarra
     return (parts[0] - mean) / unit, (parts[1] - mean) / unit
 
 
-def unscaled(train: np.ndarray, test: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    return np.nan_to_num(train), np.nan_to_num(test)
-
-
 # Units of the columns and rule of the nearest pairs: the paper's, as far as it says, and others.
 READINGS = ("raw, union", "raw, anchor", "standardised, union", "standardised, anchor")
 OTHERS = ", other readings"
@@ -114,22 +96,23 @@ SVM_STEPS = 1_000_000
 
 
 class Grid(NamedTuple):
-    """What is tried. sigma is that of exp(-d^2 / (2 sigma^2)); the paper has no convention."""
+    """What is tried, C rising. sigma is that of exp(-d^2 / (2 sigma^2)): the paper has no
+    convention, and the linear kernel no sigma."""
 
-    costs: tuple[float, ...]
-    structures: tuple[float, ...]
-    sigmas: tuple[float, ...]
+    costs: Sequence[float]
+    structures: Sequence[float]
+    sigmas: Sequence[float]
     folds: int
 
 
-def grid_of(budget: Mapping[str, Any], reading: str = "") -> Grid:
-    """Return the grid of a budget; of all readings but the paper's own, a coarse one."""
-    more = "" if reading in ("", READINGS[0]) else OTHERS
+def grid_of(job: Job, kernel: str, reading: str = "") -> Grid:
+    """Return the grid of the budget; of all readings but the paper's own, a coarse one."""
+    more = "" if (reading or reading_of(job)) == READINGS[0] else OTHERS
     costs, structures, sigmas = (
-        tuple(map(float, budget.get(f"grid of {name}{more}", budget[f"grid of {name}"])))
+        job.budget.get(f"grid of {name}{more}", job.budget[f"grid of {name}"])
         for name in ("C", "lambda", "sigma")
     )
-    return Grid(costs, structures, sigmas, int(budget["folds"]))
+    return Grid(costs, structures, [1.0] if kernel == "linear" else sigmas, job.budget["folds"])
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,90 +125,71 @@ class Sides:
     rule: str = "anchor"
 
     def pairs(self, k: int) -> AllPairs | PairList:
-        kept = "E" if self.rule == "anchor" else "none"
         X, positive = self.train.X, self.train.positive
-        return AllPairs() if k == ALL else nearest_pairs(X, positive, k, self.rule, kept)
+        return AllPairs() if k == ALL else nearest_pairs(X, positive, k, self.rule, "E")
+
+    def count(self, k: int) -> float:
+        return self.pairs(k).on(self.train.positive).count()
 
 
-def pair_machine(
-    sides: Sides,
-    kernel: str,
-    sigma: float,
-    structure: float,
-    costs: Iterable[float],
-    k: int,
-    tol: float = CHOICE_TOL,
-) -> list[dict[str, float]]:
-    """Return test AUC, gap, seconds, steps and pairs of AUC-SVM or SAUC-SVM, in the order of C."""
-    pairs, train = sides.pairs(k), sides.train
-    count, y = pairs.on(train.positive).count(), train.positive.astype(int)
-    asked: dict[str, Any] = {"kernel": kernel, "structure": structure, "pairs": pairs, "tol": tol}
-    asked |= {"gamma": None if kernel == "linear" else 1 / (2 * sigma**2), "method": "descent"}
-    lams = [1 / (cost * count) for cost in sorted(costs)]
-    path, seconds = timed(lambda: regularization_path(train.X, y, lams, positive=1, **asked))
-    found = []
-    for scores, point in zip(path.scores(sides.test.X), path.points, strict=True):
-        gap, value = point.certificate.relative_gap or 0.0, auc(scores, sides.test.positive)
-        one = {"auc": value, "gap": float(gap), "seconds": seconds / len(path.points)}
-        found.append(one | {"steps": point.solution.n_iter, "pairs": count})
+def fits(
+    sides: Sides, kernel: str, k: int, sigma: float, structure: float | None,
+    costs: Sequence[float], tol: float = CHOICE_TOL,
+) -> list[Measured]:  # fmt: skip
+    """Return what AUC-SVM or SAUC-SVM, or without a structure the SVM, does at each C, rising."""
+    train, test, gamma = sides.train, sides.test, 1 / (2 * sigma**2)
+    if structure is None:
+        return [svm(sides, kernel, sigma, cost) for cost in costs]
+    pairs, y = sides.pairs(k), train.positive.astype(int)
+    count, found = sides.count(k), []
+    asked: dict[str, Any] = {"kernel": kernel, "gamma": None if kernel == "linear" else gamma}
+    asked |= {"structure": structure, "pairs": pairs, "tol": tol, "method": "descent"}
+    lams = [1 / (cost * count) for cost in costs]
+    path, seconds = timed(lambda: regularization_path(train.X, y, lams, **asked))
+    for cost, scores, point in zip(costs, path.scores(test.X), path.points, strict=True):
+        one = {"auc": auc(scores, test.positive), "seconds": seconds / len(costs), "pairs": count}
+        one |= {"gap": point.certificate.relative_gap or 0.0, "steps": point.solution.n_iter}
+        found.append(one | {"sigma": sigma, "structure": structure, "cost": cost})
     return found
 
 
-def svm(sides: Sides, kernel: str, sigma: float, cost: float) -> dict[str, float]:
+def svm(sides: Sides, kernel: str, sigma: float, cost: float) -> Measured:
     machine = SVC(C=cost, kernel=kernel, gamma=1 / (2 * sigma**2), max_iter=SVM_STEPS)
-    with warnings.catch_warnings():  # SVM_STEPS is a budget, and the steps are said
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        _, seconds = timed(lambda: machine.fit(sides.train.X, sides.train.positive))
+    _, seconds = timed(lambda: machine.fit(sides.train.X, sides.train.positive))
     value = auc(machine.decision_function(sides.test.X), sides.test.positive)
-    return {"auc": value, "seconds": seconds, "steps": int(machine.n_iter_[0])}
+    found = {"auc": value, "seconds": seconds, "steps": int(machine.n_iter_[0])}
+    return found | {"sigma": sigma, "cost": cost}
 
 
 def folds_of(sides: Sides, folds: int, seed: int) -> list[Sides]:
     """Return stratified folds of the training rows, as many as the smaller class allows."""
     rows = sides.train
-    count = max(min(folds, rows.positive.sum(), (~rows.positive).sum()), 2)
-    splits = make_splits(int(count), rows.X, rows.positive, seed % 2**31)
+    count = min(folds, rows.positive.sum(), (~rows.positive).sum())
+    splits = make_splits(count, rows.X, rows.positive, seed % 2**31)
     return [Sides(rows.part(train), rows.part(held), sides.rule) for train, held in splits]
 
 
-def choice(
-    sides: Sides, grid: Grid, seed: int, tried: list[Any], points: Callable[..., Any]
-) -> tuple[Any, int]:
-    """Return what has the highest mean AUC on held-out folds, and which of its variants."""
+def chosen(
+    sides: Sides, kernel: str, grid: Grid, structures: Sequence[float | None], k: int, seed: int
+) -> Measured:
+    """Choose sigma, structure and C by the mean AUC on held-out folds; fit, and test."""
     folds = folds_of(sides, grid.folds, seed)
+    # A path has all C at once, a fit of the SVM has one.
+    costs = [[cost] for cost in grid.costs] if None in structures else [grid.costs]
+    tried = list(product(grid.sigmas, structures, costs))
 
     def values(at: int, fold: int) -> list[float]:
-        return [point["auc"] for point in points(folds[fold], *tried[at])]
+        return [fit["auc"] for fit in fits(folds[fold], kernel, k, *tried[at])]
 
-    at, variant, _ = race(len(tried), len(folds), values)
-    return tried[at], variant
-
-
-def chosen_pair_machine(
-    sides: Sides, kernel: str, grid: Grid, structures: Iterable[float], k: int, seed: int
-) -> dict[str, float]:
-    """Choose sigma, structure and C; fit, and test. sigma plays no part in the linear kernel."""
-    costs, widths = sorted(grid.costs), (1.0,) if kernel == "linear" else grid.sigmas
-
-    def points(part: Sides, sigma: float, structure: float) -> list[dict[str, float]]:
-        return pair_machine(part, kernel, sigma, structure, costs, k)
-
-    tried = list(product(widths, structures))
-    (sigma, structure), variant = choice(sides, grid, seed, tried, points)
-    cost = costs[variant]
-    final = pair_machine(sides, kernel, sigma, structure, [cost], k, FINAL_TOL)[0]
-    return final | {"sigma": sigma, "structure": structure, "cost": cost}
+    at, best, _ = race(len(tried), len(folds), values)
+    sigma, structure, costs = tried[at]
+    return fits(sides, kernel, k, sigma, structure, [costs[best]], FINAL_TOL)[0]
 
 
 def all_machines(sides: Sides, kernel: str, grid: Grid, k: int, seed: int) -> Measured:
     """Return what SVM, AUC-SVM and SAUC-SVM do, with their parameters chosen alike."""
-    tried = list(product((1.0,) if kernel == "linear" else grid.sigmas, sorted(grid.costs)))
-    (sigma, cost), _ = choice(sides, grid, seed, tried, lambda part, *at: [svm(part, kernel, *at)])
-    return {
-        SVM: svm(sides, kernel, sigma, cost) | {"sigma": sigma, "cost": cost},
-        PLAIN: chosen_pair_machine(sides, kernel, grid, [0.0], k, seed),
-        STRUCTURED: chosen_pair_machine(sides, kernel, grid, grid.structures, k, seed),
-    }
+    tried = {SVM: [None], PLAIN: [0.0], STRUCTURED: grid.structures}
+    return {m: chosen(sides, kernel, grid, some, k, seed) for m, some in tried.items()}
 
 
 def flat(found: Mapping[str, Mapping[str, float]]) -> Measured:
@@ -241,10 +205,10 @@ MEANS = ((0.0, 0.0), (1.6, 0.0))
 COVARIANCE = ((0.3, 0.45), (0.45, 1.2))
 
 
-def _drawn(rng: np.random.Generator, rows: int) -> tuple[np.ndarray, np.ndarray]:
+def _drawn(rng: np.random.Generator, rows: int) -> Sample:
     root = np.linalg.cholesky(COVARIANCE).T
     X = np.concatenate([mean + rng.standard_normal((rows, 2)) @ root for mean in np.array(MEANS)])
-    return X, np.arange(2 * rows) >= rows
+    return Sample(X, np.arange(2 * rows) >= rows)
 
 
 # Weights within a gap of 1e-9 move by its root, and by 2e-4 between two versions of a solver.
@@ -262,42 +226,38 @@ def _drawn(rng: np.random.Generator, rows: int) -> tuple[np.ndarray, np.ndarray]
 def compute_geometry(job: Job) -> Measured:
     """Fit both machines to one draw; the first draw keeps its rows for the pictures."""
     rng = job.rng(f"draw {job['draw']}")
-    X, positive = _drawn(rng, job.budget["training rows a class"])
-    test, test_positive = _drawn(rng, job.budget["test rows a class"])
-    lam = 1 / (job.budget["C"] * AllPairs().on(positive).count())
+    train, test = (_drawn(rng, job.budget[f"{side} rows a class"]) for side in NAMED.values())
+    X, y = train.X, train.positive.astype(int)
+    lam = 1 / (job.budget["C"] * AllPairs().on(train.positive).count())
     found: Measured = {"gap": 0.0}
     for method, structure in ((PLAIN, 0.0), (STRUCTURED, job.budget["lambda"])):
-        path = regularization_path(X, positive.astype(int), [lam], structure=structure, tol=1e-6)
-        w = path.points[0].solution.w
-        scores, shown = test @ w, X @ w
-        found[f"auc {method}"] = auc(scores, test_positive)
-        wrong = scores[test_positive][:, None] <= scores[~test_positive][None, :]
-        found[f"wrong {method}"] = int(wrong.sum())
-        margins = shown[positive][:, None] - shown[~positive][None, :]
-        found[f"held {method}"] = int((margins <= 1 + 1e-3).sum())
+        (point,) = regularization_path(X, y, [lam], structure=structure, tol=1e-6).points
+        w = point.solution.w
+        (low, high), (below, above) = np.split(X @ w, 2), np.split(test.X @ w, 2)
+        found[f"auc {method}"] = test.auc(w)
+        found[f"wrong {method}"] = int((above[:, None] <= below).sum())
+        found[f"held {method}"] = int((high[:, None] - low <= 1 + 1e-3).sum())
         found[f"w {method}"] = w.tolist()
-        found[f"cut {method}"] = float(RULES["midpoint"](shown, positive, None))
-        found["gap"] = max(found["gap"], float(path.points[0].certificate.relative_gap or 0.0))
+        found[f"cut {method}"] = float(high.min() / 2 + low.max() / 2)
+        found["gap"] = max(found["gap"], float(point.certificate.relative_gap or 0.0))
     if job["draw"] == 0:
-        found |= {"train": X.tolist(), "test": test.tolist()}
+        found |= {"train": X.tolist(), "test": test.X.tolist()}
     return found
 
 
 @table("sauc-fig-1", "sauc-geometry")
 def fig_1(page: Page) -> None:
-    _geometry(page, "auc", "Fig. 1", 4, _rows)
+    _geometry(page, "auc", "Fig. 1", 4, in_pairs=False)
 
 
 @table("sauc-fig-2", "sauc-geometry")
 def fig_2(page: Page) -> None:
-    _geometry(page, "wrong", "Fig. 2 (the first)", 1, _pairs)
+    _geometry(page, "wrong", "Fig. 2 (the first)", 1, in_pairs=True)
 
 
-def _geometry(
-    page: Page, what: str, place: str, digits: int, drawn: Callable[[dict[str, Any], str], Panel]
-) -> None:
+def _geometry(page: Page, what: str, place: str, digits: int, in_pairs: bool) -> None:
     rows = printed(PAPER, place)
-    column = next(iter(rows[PLAIN]))
+    (column,) = rows[PLAIN]
     for method in (PLAIN, STRUCTURED):
         page.mean(method, column, f"{what} {method}", rows[method][column], digits)
         page.mean(method, "training pairs with margin at most 1", f"held {method}", digits=1)
@@ -309,44 +269,38 @@ def _geometry(
             off = np.abs(w @ axis) / np.linalg.norm(w, axis=1)  # w is normal to the line
             angles.append(np.degrees(np.arcsin(np.minimum(off, 1.0))))
         page.paired(angles, LEAD, "degrees off the long axis", 2)
-    for done in page.results.select(draw=0):
-        page.panels += [drawn(done, side) for side in NAMED]
+    for done, side in product(page.results.select(draw=0), NAMED):
+        page.panels.append(_drawing(done, side, in_pairs))
 
 
-def points_of(name: str, X: np.ndarray) -> Series:
-    x, y = X.round(4).T
-    return Series(name, tuple(x.tolist()), tuple(y.tolist()))
-
-
-def _lines(done: dict[str, Any], X: np.ndarray, through_origin: bool) -> tuple[Series, ...]:
-    """Return the lines w'x = cut of both machines across the rows X, within their heights."""
-    found, middle = [], X.mean(axis=0)
+def _drawing(done: dict[str, Any], side: str, in_pairs: bool) -> Panel:
+    """Draw rows, or differences of pairs, with the lines w'x = cut, or w'x = 0, through them."""
+    X = np.array(done[side])
+    negative, positive = np.split(X, 2)
+    what, labels = "rows", ("x1", "x2")
+    points = [points_of("negative", negative), points_of("positive", positive)]
+    if in_pairs:
+        z = (positive[:, None, :] - negative).reshape(-1, 2)
+        order = np.argsort(z @ np.array(done[f"w {PLAIN}"]), kind="stable")
+        every = np.linspace(0, len(z) - 1, 250).astype(int)
+        z = z[order[np.union1d(np.arange(50), every)]]
+        what, labels, points = "pairs", ("difference in x1", "in x2"), [points_of("pairs", z)]
+        X = np.vstack([z, [0.0, 0.0]])
+    lines, middle = [], X.mean(axis=0)
     for method in (PLAIN, STRUCTURED):
-        w, cut = np.array(done[f"w {method}"]), 0.0 if through_origin else done[f"cut {method}"]
+        w, cut = np.array(done[f"w {method}"]), 0.0 if in_pairs else done[f"cut {method}"]
         direction = np.array([-w[1], w[0]]) / np.linalg.norm(w)
         foot = middle + (cut - w @ middle) / (w @ w) * w
         reach = np.abs((X - foot) @ direction).max()
         x, y = (foot + np.outer([-reach, reach], direction)).T.tolist()
-        found.append(Series(method, tuple(x), tuple(y)))
-    return tuple(found)
+        lines.append(Series(method, tuple(x), tuple(y)))
+    title = f"{NAMED[side]} {what}"
+    return Panel(title, *labels, tuple(lines), log_x=False, points=tuple(points))
 
 
-def _rows(done: dict[str, Any], side: str) -> Panel:
-    X = np.array(done[side])
-    points = tuple(map(points_of, ("negative", "positive"), np.split(X, 2)))
-    lines = _lines(done, X, False)
-    return Panel(f"{NAMED[side]} rows", "x1", "x2", lines, log_x=False, points=points)
-
-
-def _pairs(done: dict[str, Any], side: str) -> Panel:
-    negative, positive = np.split(np.array(done[side]), 2)
-    z = (positive[:, None, :] - negative[None]).reshape(-1, 2)
-    order = np.argsort(z @ np.array(done[f"w {PLAIN}"]), kind="stable")
-    every = np.unique(np.linspace(0, len(z) - 1, 250).astype(int))
-    shown = z[order[np.union1d(np.arange(50), every)]]
-    lines, points = _lines(done, np.vstack([shown, [0.0, 0.0]]), True), points_of("pairs", shown)
-    title, labels = f"{NAMED[side]} pairs", ("difference in x1", "in x2")
-    return Panel(title, *labels, lines, log_x=False, points=(points,))
+def points_of(name: str, X: np.ndarray) -> Series:
+    x, y = X.round(4).T.tolist()
+    return Series(name, tuple(x), tuple(y))
 
 
 NAMED = {"train": "training", "test": "test"}
@@ -355,7 +309,7 @@ NAMED = {"train": "training", "test": "test"}
 
 SPLITS, K = "splits into halves", "neighbours k (0: all)"  # lines of budgets
 NAMES = {"linear": "linear", "rbf": "Gaussian"}
-KERNELS = tuple(NAMES)
+MACHINES = {"linear": (*METHODS, EXACT, RAW, RAW_STRUCTURED), "rbf": (*METHODS, EXACT)}
 POWERS = [1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0, 1e3]
 SIGMAS = "2^-10, 2^-9, ..., 2^10"
 WIDTHS = [2.0**power for power in range(-10, 11)]
@@ -381,43 +335,48 @@ def read(
     every = every_part(key, tasks, **axes)
 
     def parts(budget: Mapping[str, Any]) -> list[Part]:
-        made, readings = every(budget), budget.get("units and pairs")
-        if readings is None:
-            return made
-        few = budget[f"repetitions{OTHERS}"]
-        some = [p for p in made if p.parameters.get("split", p.parameters.get("draw")) < few]
+        made, readings = every(budget), budget.get("units and pairs", [])
+        few = range(budget.get(f"repetitions{OTHERS}", 0))  # of the readings but the first
         return [
             Part(f"{p.key},{r.replace(' ', '')}", {**p.parameters, "reading": r}, p.needs)
             for r in readings
-            for p in (made if r == readings[0] else some)
-        ]
+            for p in made
+            if r == readings[0] or p.parameters.get("split", p.parameters.get("draw")) in few
+        ] or made
 
     return parts
 
 
 def own(results: Results, reading: str | None = None) -> Results:
+    """Return the results of a reading, by default the paper's own."""
     reading = reading or results.budget.get("units and pairs", [None])[0]
     kept = (part for part in results.parts if part.parameters.get("reading") == reading)
     return replace(results, parts=tuple(kept))
 
 
 def reading_of(job: Job) -> str:
-    return job.part.parameters.get("reading", "")
+    return job.part.parameters.get("reading", READINGS[-1])
 
 
 def split_sides(job: Job, reading: str = "") -> Sides:
-    """Return the split of a task, by default with columns standardised and pairs of anchors."""
-    name = job["set"]
-    X, positive = load_task(name, job.file(TASKS[name].file).parent)
+    """Return the split of a task, in the job's reading if none is given."""
+    name, task = job["set"], TASKS[job["set"]]
+    if name == "hepatitis":  # its gaps are filled after the split
+        arrays = read_arrays(job.file(task.file))
+        X, positive = arrays["X"].astype(float), arrays["y"] == 1
+    else:
+        data = load_npz(job.file(task.file), task.positive, drop=task.drop, missing=task.missing)
+        X, positive = np.asarray(data.X, dtype=float), data.is_positive
     train, test = half_split(positive, job.rng(f"split {name} {job['split']}"))
-    units, _, rule = (reading or READINGS[-1]).partition(", ")
-    left, right = (unscaled if units == "raw" else prepared)(X[train], X[test])
+    units, rule = (reading or reading_of(job)).split(", ")
+    left, right = X[train], X[test]
+    left, right = map(np.nan_to_num, (left, right)) if units == "raw" else prepared(left, right)
     return Sides(Sample(left, positive[train]), Sample(right, positive[test]), rule)
 
 
 @experiment(
     "sauc-real",
-    read("{set},{kernel},split={split}", TASKS, split=SPLITS, set=TASKS, kernel=KERNELS),
+    read("{set},{kernel},split={split}", TASKS, split=SPLITS, set=TASKS, kernel=NAMES),
     Budget("splits into halves", 10, 3, 10),
     Budget("neighbours k", 10, 10, 10),
     *TUNED,
@@ -427,58 +386,47 @@ def split_sides(job: Job, reading: str = "") -> Sides:
 )
 def compute_real(job: Job) -> Measured:
     name, kernel, k = job["set"], job["kernel"], job.budget["neighbours k"]
-    reading = reading_of(job)
-    sides, raw = split_sides(job, reading), split_sides(job, "raw, anchor")
-    seed = job.draw_seed(f"folds {name} {job['split']}")
-    grid = grid_of(job.budget, reading)
+    sides, raw = split_sides(job), split_sides(job, "raw, anchor")
+    seed, grid = job.draw_seed(f"folds {name} {job['split']}"), grid_of(job, kernel)
     found = all_machines(sides, kernel, grid, k, seed)
     # The paper does not have it: where there are readings, on the coarse grid.
-    coarse = grid_of(job.budget, READINGS[-1]) if reading else grid
-    found[EXACT] = chosen_pair_machine(sides, kernel, coarse, [0.0], ALL, seed)
-    if kernel == "linear" and not reading:
-        found[RAW] = chosen_pair_machine(raw, kernel, grid, [0.0], k, seed)
-        found[RAW_STRUCTURED] = chosen_pair_machine(raw, kernel, grid, grid.structures, k, seed)
-    rows, pairs = sides.train.positive.size, raw.pairs(k).on(raw.train.positive).count()
-    return flat(found) | {"rows": rows, "raw pairs": pairs}
+    coarse = grid_of(job, kernel, READINGS[-1])
+    found[EXACT] = chosen(sides, kernel, coarse, [0.0], ALL, seed)
+    if kernel == "linear" and "units and pairs" not in job.budget:
+        found[RAW] = chosen(raw, kernel, grid, [0.0], k, seed)
+        found[RAW_STRUCTURED] = chosen(raw, kernel, grid, grid.structures, k, seed)
+    return flat(found) | {"rows": sides.train.positive.size, "raw pairs": raw.count(k)}
 
 
-# Columns that the paper does not have.
-ADDED = {"linear": (EXACT, RAW, RAW_STRUCTURED), "rbf": (EXACT,)}
-PAIRS = (LEAD, (STRUCTURED, SVM), (EXACT, STRUCTURED), (EXACT, PLAIN))
+PAIRS = (LEAD, (STRUCTURED, SVM), (EXACT, STRUCTURED), (EXACT, PLAIN), RAW_LEAD)
 
 
 @table("sauc-table-3", "sauc-real")
 def table_3(page: Page) -> None:
     results = page.results = own(page.results)
-    shown = [(kernel, method) for kernel in KERNELS for method in (*METHODS, *ADDED[kernel])]
-    columns = {(kernel, method): f"{method} ({NAMES[kernel]})" for kernel, method in shown}
-    for name in PRINTED_TASKS:
-        for (kernel, method), column in columns.items():
-            values = results.values(f"auc {method}", set=name, kernel=kernel)
-            if values.size or method in METHODS:
-                page.mean(name, column, values, AUC[name].get(column), 3)
-    means = {}
-    for kernel, m in columns:
-        each = [results.values(f"auc {m}", set=name, kernel=kernel) for name in TASKS]
-        means[kernel, m] = np.array([values.mean() for values in each if values.size])
-    for at, column in columns.items():
-        size, text = means[at].size, AUC["average"].get(column)
-        if size or text:
-            page.enter("average", column, text, means[at].mean() if size else None, None, size, 4)
-    for kernel in KERNELS:
-        text = f"{NAMES[kernel]} kernel"
-        for names in (*PAIRS, *((RAW_LEAD,) if kernel == "linear" else ())):
-            sides = [means[kernel, m] for m in names]
-            page.paired(sides, names, before=f"{text}, means of the tasks")
-        print_of = [columns[kernel, m] for m in LEAD]
-        sides = [np.array([number(AUC[name][at]) for name in PRINTED_TASKS]) for at in print_of]
-        page.paired(sides, LEAD, before=f"The printed means, {text}")
+    for task, (kernel, name) in product(PRINTED_TASKS, NAMES.items()):
+        columns = [(f"{m} ({name})", f"auc {m}", 3) for m in MACHINES[kernel]]
+        page.means(task, columns, AUC[task], set=task, kernel=kernel)
+    for kernel, name in NAMES.items():
+        means = {}
+        for m in MACHINES[kernel]:
+            each = [results.values(f"auc {m}", set=task, kernel=kernel) for task in TASKS]
+            values = means[m] = np.array([some.mean() for some in each if some.size])
+            column = f"{m} ({name})"
+            ours, text = values.mean() if values.size else None, AUC["average"].get(column)
+            if values.size or text:
+                page.enter("average", column, text, ours, None, values.size, 4)
+        for names in PAIRS:
+            if all(m in means for m in names):
+                before = f"{name} kernel, means of the tasks"
+                page.paired([means[m] for m in names], names, before=before)
+        rows = [[number(AUC[task][f"{m} ({name})"]) for m in LEAD] for task in PRINTED_TASKS]
+        page.paired(np.array(rows).T, LEAD, before=f"The printed means, {name} kernel")
     one: dict[str, Any] = {"set": "wdbc", "kernel": "linear"}  # the paper speaks of this set
     for names in (LEAD, RAW_LEAD):
         page.paired("auc {}", names, before="wdbc, linear kernel", overlap=1.0, **one)
-    gaps = results.values("gap")
+    gaps, steps = results.values("gap"), results.values(f"steps {SVM}")
     if gaps.size:
-        steps = np.concatenate([results.values(f"steps {SVM}", kernel=k) for k in KERNELS])
         stopped = int((steps >= SVM_STEPS).sum())
         page.known = {"gap": gaps.max(), "stopped": stopped, "fits": steps.size}
         page.known["limit"] = SVM_STEPS
@@ -489,13 +437,13 @@ def table_4(page: Page) -> None:
     page.results = own(page.results)
     counts = {"training rows": "rows", "pairs, standardised": f"pairs {PLAIN}"}
     counts["pairs, raw units"] = "raw pairs"
-    for name, row in printed(PAPER, "Table 4").items():
+    for task, row in printed(PAPER, "Table 4").items():
         for column, what in counts.items():
             text = row.get(column, row["pairs"])
-            page.mean(name, column, what, text, 0, set=name, kernel="linear")
-        for kernel in KERNELS:
-            columns = [(f"s, {m} ({NAMES[kernel]})", f"seconds {m}", 3) for m in (*METHODS, EXACT)]
-            page.means(name, columns, row, set=name, kernel=kernel)
+            page.mean(task, column, what, text, 0, set=task, kernel="linear")
+        for kernel, name in NAMES.items():
+            columns = [(f"s, {m} ({name})", f"seconds {m}", 3) for m in (*METHODS, EXACT)]
+            page.means(task, columns, row, set=task, kernel=kernel)
 
 
 # [SAUC, Figs. 4 and 5]: four real tasks by the number of neighbours, and by lambda.
@@ -517,12 +465,11 @@ LAMBDAS = [0.0, *(10.0**power for power in range(-5, 6))]
     quick_minutes=0.3,
 )
 def compute_4(job: Job) -> Measured:
-    name, reading = job["set"], reading_of(job)
-    sides, grid = split_sides(job, reading), grid_of(job.budget, reading)
+    name, sides, kernel = job["set"], split_sides(job), SELECTED[job["set"]]
     seed = job.draw_seed(f"folds {name} {job['split']}")
-    found = all_machines(sides, SELECTED[name], grid, job["k"], seed)
-    share = found[PLAIN]["pairs"] / AllPairs().on(sides.train.positive).count()
+    found = all_machines(sides, kernel, grid_of(job, kernel), job["k"], seed)
     values = {f"auc {m}": v["auc"] for m, v in found.items()}
+    share = found[PLAIN]["pairs"] / sides.count(ALL)
     return values | {"share": share, "gap": flat(found)["gap"]}
 
 
@@ -539,13 +486,12 @@ def compute_4(job: Job) -> Measured:
     quick_minutes=0.1,
 )
 def compute_5(job: Job) -> Measured:
-    sides, budget = split_sides(job, reading_of(job)), job.budget
-    fixed = (SELECTED[job["set"]], budget["sigma"])
-    found: Measured = {}
-    for lam in budget["lambda"]:
-        point = pair_machine(sides, *fixed, lam, [budget["C"]], budget["neighbours k"], FINAL_TOL)
-        found[f"auc {lam:g}"] = point[0]["auc"]
-        found["gap"] = max(point[0]["gap"], found.get("gap", 0.0))
+    sides, spent, found = split_sides(job), job.budget, {"gap": 0.0}
+    asked = SELECTED[job["set"]], spent["neighbours k"], spent["sigma"]
+    for structure in spent["lambda"]:
+        (fit,) = fits(sides, *asked, structure, [spent["C"]], FINAL_TOL)
+        found[f"auc {structure:g}"] = fit["auc"]
+        found["gap"] = max(found["gap"], fit["gap"])
     return found
 
 
@@ -566,9 +512,9 @@ def by_k(page: Page, title: str, row: str, ks: list[int], digits: int, **wanted:
 
 @table("sauc-fig-4", "sauc-neighbours")
 def fig_4(page: Page) -> None:
-    results, readings = page.results, page.results.budget.get("units and pairs", [None])
-    ks = sorted(results.budget[K], key=lambda k: k or 10**6)
-    ends = ks[0], ks[-1]
+    results, ks = page.results, page.results.budget[K]
+    readings, ends = results.budget.get("units and pairs", [None]), (ks[0], ks[-1])
+    least, most = map(label, ends)
     for reading, (name, kernel) in product(readings, SELECTED.items()):
         page.results, first = own(results, reading), reading == readings[0]
         before = name if first else f"{name}, {reading}"
@@ -576,20 +522,13 @@ def fig_4(page: Page) -> None:
             by_k(page, f"{name}, {NAMES[kernel]}", f"{name} ({NAMES[kernel]}), ", ks, 3, set=name)
         for k in ks if first else ends:
             page.paired("auc {}", LEAD, before=f"{before}, {label(k)}", overlap=1.0, set=name, k=k)
-        _ends_of_k(page, name, before, ends)
-
-
-def _ends_of_k(page: Page, name: str, before: str, ends: tuple[int, int]) -> None:
-    """Enter what the ends of the curves say of one task: each machine's rise, its lead, the SVM."""
-    few, every = ({m: page.values(f"auc {m}", set=name, k=k) for m in METHODS} for k in ends)
-    labels = (label(ends[1]), label(ends[0]))
-    tested: list[Any] = [((every[m], few[m]), labels, m) for m in METHODS[1:]]
-    tested += [((every[m], every[SVM]), (m, SVM), labels[0]) for m in METHODS[1:]]
-    if len(every[PLAIN]) == len(few[PLAIN]):
-        leads = tuple(side[STRUCTURED] - side[PLAIN] for side in (few, every))
-        tested.append((leads, labels[::-1], f"lead of {STRUCTURED} over {PLAIN}"))
-    for sides, names, what in tested:
-        page.paired(sides, names, before=f"{before}, {what}", overlap=1.0)
+        few, every = ({m: page.values(f"auc {m}", set=name, k=k) for m in METHODS} for k in ends)
+        tested: list[Any] = [((every[m], few[m]), (most, least), m) for m in LEAD[::-1]]
+        tested += [((every[m], every[SVM]), (m, SVM), most) for m in LEAD[::-1]]
+        leads = [side[STRUCTURED] - side[PLAIN] for side in (few, every)]
+        tested.append((leads, (least, most), f"lead of {STRUCTURED} over {PLAIN}"))
+        for sides, names, what in tested:
+            page.paired(sides, names, before=f"{before}, {what}", overlap=1.0)
 
 
 INSIDE = ("best lambda in [0.001, 1000]", "best one outside")
@@ -606,22 +545,22 @@ def fig_5(page: Page) -> None:
         first, read = reading == readings[0], own(results, reading)
         found = {lam: read.values(f"auc {lam:g}", set=name) for lam in lambdas}
         if first:
-            column = f"{name} ({NAMES[kernel]})"
-            rows = [(f"lambda = {lam:g}", values) for lam, values in found.items()]
-            means = [page.mean(row, column, values, digits=3) for row, values in rows]
-            points = [(at, *mean) for at, mean in enumerate(means) if mean]
-            title, labels = f"{name}, {NAMES[kernel]}", ("lambda", "AUC")
-            page.draw(title, labels, {STRUCTURED: points}, ticks=ticks)
-        if not found[0.0].size:
-            continue
-        best = max(lambdas[1:], key=lambda lam, found=found: found[lam].mean())
-        inside = [lam for lam in lambdas if 1e-3 <= lam <= 1e3]
-        parts = (inside, [lam for lam in lambdas if lam not in inside])
-        sides = [max((found[lam] for lam in part), key=np.mean) for part in parts]
-        before = name if first else f"{name}, {reading}"
-        names = (f"lambda = {best:g}", "lambda = 0")
-        page.paired((found[best], found[0.0]), names, before=before, overlap=1.0)
-        page.paired(sides, INSIDE, before=before, overlap=1.0)
+            column, title = f"{name} ({NAMES[kernel]})", f"{name}, {NAMES[kernel]}"
+            rows = [(f"lambda = {lam:g}", column, values) for lam, values in found.items()]
+            means = enumerate(page.mean(*row, digits=3) for row in rows)
+            points = {STRUCTURED: [(at, *mean) for at, mean in means if mean]}
+            page.draw(title, ("lambda", "AUC"), points, ticks=ticks)
+        if found[0.0].size:
+            before = name if first else f"{name}, {reading}"
+            best = max(lambdas[1:], key=lambda lam, found=found: found[lam].mean())
+            names = (f"lambda = {best:g}", "lambda = 0")
+            page.paired((found[best], found[0.0]), names, before=before, overlap=1.0)
+            within = {lam: 1e-3 <= lam <= 1e3 for lam in lambdas}
+            sides = [
+                max((found[lam] for lam in lambdas if within[lam] is wanted), key=np.mean)
+                for wanted in (True, False)
+            ]
+            page.paired(sides, INSIDE, before=before, overlap=1.0)
 
 
 # [SAUC, Tables 1 and 2, Fig. 2 (the second of two), Fig. 3]: the XOR problem.
@@ -643,14 +582,12 @@ def fig_5(page: Page) -> None:
     printed_minutes=180,
 )
 def compute_toy(job: Job) -> Measured:
-    data = xor_train_test(job.draw_seed(f"draw {job['draw']}"))
-    train, test = (Sample(one.X, one.is_positive) for one in data)
-    reading, k = reading_of(job), job["k"]
-    sides = Sides(train, test, reading.partition(", ")[2] or "anchor")
+    drawn = xor_train_test(job.draw_seed(f"draw {job['draw']}"))
+    train, test = (Sample(data.X, data.is_positive) for data in drawn)
+    sides = Sides(train, test, reading_of(job).split(", ")[1])
     seed = job.draw_seed(f"folds {job['draw']}")
-    found = all_machines(sides, "rbf", grid_of(job.budget, reading), k, seed)
-    whole = 3200 if k == ALL else Sides(train, test, "union").pairs(k).on(train.positive).count()
-    return flat(found) | {"pairs by the text": whole}
+    found = all_machines(sides, "rbf", grid_of(job, "rbf"), job["k"], seed)
+    return flat(found) | {"pairs by the text": replace(sides, rule="union").count(job["k"])}
 
 
 @experiment(
@@ -662,28 +599,22 @@ def compute_toy(job: Job) -> Measured:
 def compute_data(job: Job) -> Measured:
     """Return the moments of each Gaussian over many draws, and the rows of the first."""
     every, seed = defaultdict(list), job.draw_seed("first")
+    counts = np.array([int(moments[-1]) for moments in TOY.values()])
+    ends = [np.cumsum(size)[:-1] for size in (counts // 5, counts - counts // 5)]
     for draw in range(job["draws"]):
-        for name, rows in gaussians(*xor_train_test((seed + draw) % 2**32)).items():
-            spread = np.cov(rows.T)
-            moments = (*rows.mean(axis=0), spread[0, 0], spread[1, 1], spread[0, 1], len(rows))
-            every[name].append(moments)
+        drawn = xor_train_test((seed + draw) % 2**32)
+        sides = (np.split(data.X, end) for data, end in zip(drawn, ends, strict=True))
+        for name, *parts in zip(TOY, *sides, strict=True):
+            rows = np.concatenate(parts)
+            (first, both), (_, second) = np.cov(rows.T)
+            every[name].append((*rows.mean(axis=0), first, second, both, len(rows)))
     found: Measured = {}
     for name, moments in every.items():
         found[name] = np.mean(moments, axis=0).tolist()
-        error = np.std(moments, axis=0, ddof=1) / np.sqrt(len(moments))
-        found[f"error {name}"] = error.tolist()
-    for side, data in zip(("train", "test"), xor_train_test(seed), strict=True):
-        found[side] = data.X.tolist()
-        found[f"{side} labels"] = data.y.tolist()
+        found[f"error {name}"] = stats.sem(moments).tolist()
+    for side, data in zip(NAMED, xor_train_test(seed), strict=True):
+        found |= {side: data.X.tolist(), f"{side} labels": data.y.tolist()}
     return found
-
-
-def gaussians(train: Any, test: Any) -> dict[str, np.ndarray]:
-    """Return the rows of each Gaussian: a fifth for training, in the order of the table."""
-    counts = np.array([int(moments[-1]) for moments in TOY.values()])
-    sides = (train, counts // 5), (test, counts - counts // 5)
-    parts = (np.split(data.X[: size.sum()], np.cumsum(size)[:-1]) for data, size in sides)
-    return dict(zip(TOY, map(np.concatenate, zip(*parts, strict=True)), strict=True))
 
 
 @table("sauc-table-1", "sauc-toy-data")
@@ -713,12 +644,12 @@ def fig_2_toy(page: Page) -> None:
 @table("sauc-table-2", "sauc-toy")
 def table_2(page: Page) -> None:
     page.results = own(page.results)
+    columns = (("s", "seconds", 4), ("rows or pairs", "pairs", 0), ("steps", "steps", 1))
     for k, shown in printed(PAPER, "Table 2").items():
         row, at = ("INF (all pairs)", ALL) if k == "80" else (f"k = {k}", int(k))
-        columns = (("s", "seconds", 4), ("rows or pairs", "pairs", 0), ("steps", "steps", 1))
         for method, (title, what, digits) in product(METHODS, columns):
             values, column = page.values(f"{what} {method}", k=at), f"{title}, {method}"
-            if method == SVM and what == "pairs":
+            if method == SVM and what == "pairs":  # its training rows
                 values = np.full(page.values(f"seconds {SVM}", k=at).size, 120.0)
             page.mean(row, column, values, f"{number(shown[column]):g}", digits)
         page.mean(row, "pairs by the rule in the text", "pairs by the text", digits=0, k=at)

@@ -168,8 +168,8 @@ def test_halves_hold_each_row_once_and_are_standardised_by_the_first() -> None:
 
 
 def test_the_path_over_c_is_that_of_one_fit_each(sides: Sides) -> None:
-    found = sauc.pair_machine(sides, "rbf", 2.0, 0.0, [10.0, 0.1], 4, tol=1e-8)
-    train, test, pairs = sides.train, sides.test, sides.pairs(4).on(sides.train.positive).count()
+    found = sauc.fits(sides, "rbf", 4, 2.0, 0.0, [0.1, 10.0], tol=1e-8)
+    train, test, pairs = sides.train, sides.test, sides.count(4)
     for cost, point in zip((0.1, 10.0), found, strict=True):
         options: dict[str, Any] = {"kernel": "rbf", "gamma": 1 / 8, "anchor_filter": "E"}
         model = ROCSVM(1 / (cost * pairs), pairs="nearest:4", **options)
@@ -180,10 +180,10 @@ def test_the_path_over_c_is_that_of_one_fit_each(sides: Sides) -> None:
 
 def test_chosen_parameters_are_those_of_the_best_fold_mean(sides: Sides) -> None:
     grid, means = Grid((0.01, 100.0), (1.0,), (0.3, 3.0), 2), {}
-    found = sauc.chosen_pair_machine(sides, "rbf", grid, [0.0], ALL, 3)
+    found = sauc.chosen(sides, "rbf", grid, [0.0], ALL, 3)
     for sigma in grid.sigmas:
         points = [
-            [p["auc"] for p in sauc.pair_machine(fold, "rbf", sigma, 0.0, grid.costs, ALL)]
+            [p["auc"] for p in sauc.fits(fold, "rbf", ALL, sigma, 0.0, grid.costs)]
             for fold in sauc.folds_of(sides, 2, 3)
         ]
         means |= {(sigma, c): v for c, v in zip(grid.costs, np.mean(points, axis=0), strict=True)}
