@@ -246,17 +246,10 @@ def compute_geometry(job: Job) -> Measured:
 
 
 @table("sauc-fig-1", "sauc-geometry")
-def fig_1(page: Page) -> None:
-    _geometry(page, "auc", "Fig. 1", 4, in_pairs=False)
-
-
 @table("sauc-fig-2", "sauc-geometry")
-def fig_2(page: Page) -> None:
-    _geometry(page, "wrong", "Fig. 2 (the first)", 1, in_pairs=True)
-
-
-def _geometry(page: Page, what: str, place: str, digits: int, in_pairs: bool) -> None:
-    rows = printed(PAPER, place)
+def geometry(page: Page) -> None:
+    rows, in_pairs = printed(PAPER, page.said["place"]), page.said["place"] != "Fig. 1"
+    what, digits = ("wrong", 1) if in_pairs else ("auc", 4)
     (column,) = rows[PLAIN]
     for method in (PLAIN, STRUCTURED):
         page.mean(method, column, f"{what} {method}", rows[method][column], digits)
@@ -270,10 +263,10 @@ def _geometry(page: Page, what: str, place: str, digits: int, in_pairs: bool) ->
             angles.append(np.degrees(np.arcsin(np.minimum(off, 1.0))))
         page.paired(angles, LEAD, "degrees off the long axis", 2)
     for done, side in product(page.results.select(draw=0), NAMED):
-        page.panels.append(_drawing(done, side, in_pairs))
+        page.panels.append(drawing(done, side, in_pairs))
 
 
-def _drawing(done: dict[str, Any], side: str, in_pairs: bool) -> Panel:
+def drawing(done: dict[str, Any], side: str, in_pairs: bool) -> Panel:
     """Draw rows, or differences of pairs, with the lines w'x = cut, or w'x = 0, through them."""
     X = np.array(done[side])
     negative, positive = np.split(X, 2)
