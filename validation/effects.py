@@ -1,26 +1,26 @@
 """What the papers say of their experiments, as effects: an estimate, its interval, what it says.
 
-`findings.toml` states for each sentence one estimand beforehand: what is read from the page of a
-table, which side of which number the sentence says that it lies on, and the margin below which a
-difference is none. The numbers come from the evidence of the full reproduction, of which the pages
-are made too, so that a finding cannot contradict its page.
+`findings.toml` states one estimand a sentence beforehand. The numbers are those of the page that
+the evidence of the full reproduction makes, so that a finding cannot contradict its page.
 
-An interval that lies on the side, or within the margin, that the sentence claims bears it out; one
-on the other side, or within the margin although a difference is claimed, contradicts it. Of a
-sentence about each of several sets or sizes the mean is judged, and one of them whose own interval
-lies on the other side contradicts it too. Where the paper's comparison was not run, or another
-reading of the protocol gives another answer, it is undecided, with any interval.
+An interval on the side, or within the margin, that the sentence claims bears it out; one on the
+other side, or within the margin although a difference is claimed, contradicts it. Of several sets
+or sizes the mean is judged, and one of them whose own interval lies on the other side contradicts
+the sentence too. Where the paper's comparison was not run, or another reading of the protocol gives
+another answer, it is undecided, with any interval.
 """
 
 from __future__ import annotations
 
-import itertools
 import math
+import operator
 import re
 import tomllib
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
-from functools import cache, lru_cache
+from functools import cache
+from itertools import product
 from pathlib import Path
 from string import ascii_lowercase
 from typing import Any
@@ -33,7 +33,7 @@ from .claims.claim import REGISTRY, Claim, Outcome, Verdict, shown_unit
 from .claims.recorded import enter, recorded_verdict
 from .store import EVIDENCE, EvidenceFolder
 from .tables.pages import Said, departs, shown_value
-from .tables.run import chosen, planned, tables
+from .tables.run import tables
 from .tables.table import Budget, Page, Results, Run, Table
 
 FILE = Path(__file__).with_name("findings.toml")
@@ -75,43 +75,33 @@ class Effect:
         found = {**asdict(self), "low": low, "high": high}
         return {k: None if x in (math.inf, -math.inf) else x for k, x in found.items()}
 
-    def moved(self, sign: float, shift: float) -> Effect:
-        """Return sign * effect + shift."""
-        printed = None if self.printed is None else sign * self.printed + shift
-        return replace(self, estimate=sign * self.estimate + shift, printed=printed)
-
 
 def minus(name: str, a: Effect, b: Effect, ratio: bool = False) -> Effect:
     """Return a - b, or log10(a / b), as if independent: common splits make that cautious. The
     degrees of freedom are Welch's; the error of a logarithm is by the delta method."""
-
-    def value(x: float, y: float) -> float:
-        return math.log10(x / y) if ratio else x - y
-
-    printed, known = None, [x.printed for x in (a, b) if x.printed is not None]
-    if len(known) == 2 and (not ratio or min(known) > 0):
-        printed = value(*known)
-    found: tuple[float, float] = math.inf, 0
-    if min(a.df, b.df) >= 1 and max(a.se, b.se) < math.inf:
-        errors = [x.se / (x.estimate * math.log(10) if ratio else 1.0) for x in (a, b)]
-        found = _pooled(errors, [a.df, b.df])
-    return Effect(name, value(a.estimate, b.estimate), *found, printed=printed)
+    value = (lambda x, y: math.log10(x / y)) if ratio else operator.sub
+    estimate, printed = value(a.estimate, b.estimate), None
+    if a.printed is not None and b.printed is not None:
+        printed = None if ratio and min(a.printed, b.printed) <= 0 else value(a.printed, b.printed)
+    errors = [x.se / (x.estimate * math.log(10) if ratio else 1.0) for x in (a, b)]
+    return Effect(name, estimate, *_pooled(errors, [a.df, b.df]), printed=printed)
 
 
 def _pooled(errors: Sequence[float], dfs: Sequence[float]) -> tuple[float, float]:
     """Return the error of a sum of independent terms, and its degrees of freedom, as Welch does."""
+    if not math.isfinite(sum(errors)) or min(dfs) < 1:
+        return math.inf, 0
+    if len(errors) == 1:
+        return errors[0], dfs[0]
     squares = [error**2 for error in errors]
     spread = sum(square**2 / df for square, df in zip(squares, dfs, strict=True))
-    df = sum(squares) ** 2 / spread if spread else min(dfs)
-    return math.sqrt(sum(squares)), df
+    return math.sqrt(sum(squares)), sum(squares) ** 2 / spread if spread else min(dfs)
 
 
 def over(effects: Sequence[Effect], name: str) -> Effect:
     """Return the mean of effects, one a data set, with the error that their spread gives."""
-    if not effects:
-        raise KeyError(f"{name}: no data set has both numbers")
     values = np.array([effect.estimate for effect in effects])
-    error = float(values.std(ddof=1) / np.sqrt(values.size)) if values.size > 1 else math.inf
+    error = float(stats.sem(values)) if values.size > 1 else math.inf
     found = {"estimate": float(values.mean()), "se": error, "df": values.size - 1}
     return replace(effects[0], name=name, printed=_mean([e.printed for e in effects]), **found)
 
@@ -119,19 +109,14 @@ def over(effects: Sequence[Effect], name: str) -> Effect:
 def mean(name: str, groups: Sequence[Sequence[Effect]]) -> Effect:
     """Return the mean of all effects: groups share no rows, those of one group may share all.
     Errors of a group are added up as if fully correlated, which no correlation exceeds."""
-    every = list(itertools.chain(*groups))
+    every = [effect for group in groups for effect in group]
     errors = [sum(effect.se for effect in group) / len(every) for group in groups]
-    dfs = [min(effect.df for effect in group) for group in groups]
-    if not math.isfinite(sum(errors)) or min(dfs) < 1:
-        se, df = math.inf, 0.0
-    else:
-        se, df = (errors[0], dfs[0]) if len(groups) == 1 else _pooled(errors, dfs)
-    estimate = sum(effect.estimate for effect in every) / len(every)
-    printed = _mean([effect.printed for effect in every])
+    se, df = _pooled(errors, [min(effect.df for effect in group) for group in groups])
+    estimate, printed = (_mean([getattr(e, of) for e in every]) for of in ("estimate", "printed"))
     return replace(every[0], name=name, estimate=estimate, se=se, df=df, printed=printed)
 
 
-def _mean(values: Sequence[float | None]) -> float | None:
+def _mean(values: Sequence[float | None]) -> Any:
     known = [value for value in values if value is not None]
     return sum(known) / len(known) if len(known) == len(values) else None
 
@@ -164,14 +149,14 @@ class Numbers:
 
 
 def of_page(table: str, source: str, page: Page) -> Numbers:
-    cells = {}
+    cells, tests = {}, {}
     for cell in page.entries:
         if isinstance(cell.ours, int | float):
             se = math.inf if cell.error is None else cell.error
+            number = re.match(r"\s*(-?[\d,]*\.?\d+)\s*(\(|±|$)", str(cell.printed))
+            printed = float(number[1].replace(",", "")) if number else None
             found = float(cell.ours), se, max(cell.count - 1, 0)
-            known = Effect(cell.column, *found, printed=_printed(cell.printed))
-            cells[cell.row, cell.column] = known
-    tests: dict[str, Effect] = {}
+            cells[cell.row, cell.column] = Effect(cell.column, *found, printed=printed)
     for shown in page.tests:
         name = shown.name
         if name in tests:  # two quantities of one pair of methods
@@ -182,26 +167,19 @@ def of_page(table: str, source: str, page: Page) -> Numbers:
     return Numbers(table, source, cells, tests)
 
 
-def _printed(text: object) -> float | None:
-    number = re.match(r"\s*(-?[\d,]*\.?\d+)\s*(\(|±|$)", str(text))
-    return float(number[1].replace(",", "")) if number else None
-
-
-@lru_cache(maxsize=64)
+@cache
 def numbers_of(table: str) -> Numbers:
-    (entry,) = chosen([table], tables())
-    return from_evidence(entry, EVIDENCE)
+    return from_evidence(tables()[table], EVIDENCE)
 
 
 def from_evidence(table: Table, folder: Path) -> Numbers:
     """Return the numbers of a table made of evidence; `InputError` where it lacks a part."""
-    run = Run("full", 0)
-    kept = EvidenceFolder(folder, run)
-    ((experiment, parts),) = planned([table], run).values()
+    run, experiment = Run("full", 0), table.experiment
+    kept, spent = EvidenceFolder(folder, run), experiment.spent("full")
+    parts = tuple(experiment.parts(spent))
     done = {part.key: kept.need(experiment, part)["result"] for part in parts}
-    results = Results(run, experiment.spent("full"), parts, done)
     source = f"evidence of the full run, protocol {experiment.protocol}, {len(done)} parts"
-    return of_page(table.name, source, table.render(results))
+    return of_page(table.name, source, table.render(Results(run, spent, parts, done)))
 
 
 @dataclass(frozen=True)
@@ -245,8 +223,7 @@ class Finding:
 
     def _rows(self, numbers: Numbers, a: str) -> Iterator[tuple[dict[str, str], Effect]]:
         """Yield what the names in braces stand for, and the effect."""
-        pattern = self.b if a.startswith("= ") else a
-        for values in _expanded(pattern, self.each, numbers):
+        for values in _expanded(self.b if a.startswith("= ") else a, self.each, numbers):
             first, label = a.format(**values), ", ".join(values.values())
             if not self.b:
                 found = numbers.read(first)
@@ -254,14 +231,17 @@ class Finding:
                 second = self.b.format(**values)
                 if "*" in self.each.values() and second not in (*numbers.names, self.b):
                     continue  # a row that has the first number alone
-                shared = self.overlap * (not any(v in self.published for v in values.values()))
-                sides = [numbers.read(text) for text in (first, second)]
                 # Random splits of the same rows; a paired test has that in its error.
-                for k, one in enumerate(sides if shared else ()):
-                    sides[k] = replace(one, se=one.se * math.sqrt(1 + shared * (one.df + 1)))
+                shared = 0.0 if {*values.values()} & {*self.published} else self.overlap
+                sides = (
+                    replace(one, se=one.se * math.sqrt(1 + shared * (one.df + 1)))
+                    for one in map(numbers.read, (first, second))
+                )
                 found = minus(label or self.name, *sides, ratio=self.ratio)
-            found = replace(found, name=label or found.name, unit=self.unit, margin=self.margin)
-            yield values, found.moved(self.sign, self.shift)
+            printed = None if found.printed is None else self.sign * found.printed + self.shift
+            estimate = self.sign * found.estimate + self.shift
+            found = replace(found, estimate=estimate, printed=printed, name=label or found.name)
+            yield values, replace(found, unit=self.unit, margin=self.margin)
 
     def effects(
         self, numbers: Numbers, a: str = ""
@@ -272,27 +252,21 @@ class Finding:
             raise KeyError(f"{self.table} has nothing called {self.a!r}")
         fixed = [[effect] for _, effect in rows]
         for key, pool in ((self.spread, over), (self.least, _least)):
-            if key:
-                by: dict[tuple[str, ...], list[tuple[dict[str, str], Effect]]] = {}
-                for values, effect in rows:
-                    rest = {name: value for name, value in values.items() if name != key}
-                    by.setdefault(tuple(rest.values()), []).append((rest, effect))
-                rows = []
-                for rest, some in by.items():
-                    effect = pool([effect for _, effect in some], ", ".join(rest))
-                    rows.append((some[0][0], effect))
-        groups: dict[str, list[Effect]] = {}
+            by = defaultdict(list)
+            for values, effect in rows if key else ():
+                by[tuple(each for each in values.items() if each[0] != key)].append(effect)
+            pooled = ((dict(rest), some) for rest, some in by.items())
+            rows = [(rest, pool(some, ", ".join(rest.values()))) for rest, some in pooled] or rows
+        groups = defaultdict(list)
         for values, effect in rows:
-            groups.setdefault(values.get(self.independent, ""), []).append(effect)
-        effects = tuple(effect for _, effect in rows)
-        whole = effects[0] if len(effects) == 1 else mean(self.name, list(groups.values()))
-        other = None
-        if self.spread and len(effects) == 1:
+            groups[values.get(self.independent, "")].append(effect)
+        whole, other = mean(self.name, [*groups.values()]), None
+        if self.spread and len(rows) == 1:
             other = mean("these sets", fixed)
         elif self.independent == "set" and len(groups) > 2:
             other = over([mean("", [group]) for group in groups.values()], "new sets")
         printed = self.printed if self.printed is not None else whole.printed
-        return replace(whole, name=self.name, printed=printed), effects, other
+        return replace(whole, printed=printed), tuple(effect for _, effect in rows), other
 
     def says(self, effect: Effect, m: int = 1) -> tuple[str, Verdict]:
         """Return the answer of an effect, in a word and as a verdict."""
@@ -315,11 +289,11 @@ class Finding:
         """Judge the sentence by these numbers: in a word for readers, as a verdict for the JSON."""
         whole, parts, other = self.effects(numbers)
         word, verdict = self.says(whole)
-        many = len(parts) if self.how == "all" else 1
-        each = [self.says(part, many) for part in parts]
+        several, every = len(parts) > 1, self.how == "all"
+        each = [self.says(part, len(parts) if every else 1) for part in parts]
         wrong = ("on the other side", "beyond the margin")
         against = [part for part, said in zip(parts, each, strict=True) if said[0] in wrong]
-        if len(parts) > 1 and self.how == "all" and against:
+        if several and every and against:
             word, verdict = f"on the other side for {against[0].name}", Verdict.CONTRADICTED
         others = {self.says(self.effects(numbers, a)[0])[1] for a in self.also}
         why = self.not_run or self.turned
@@ -328,16 +302,16 @@ class Finding:
         elif self.turned or others - {verdict}:
             word = "depends on the protocol"
             why = self.turned or "Another reading of the protocol gives another answer."
-        measured = f"{shown(whole)}: {word}"
+        measured, more = f"{shown(whole)}: {word}", []
         if other is not None:
             measured += f" (for {other.name} {shown(other)})"
+            more.append(other.document())
         if word == "cannot decide":
             measured += f"; {self.needed(whole, parts)}"
-        if len(parts) > 1:
+        if several:
             for_it = sum(said[1] == Verdict.BORNE_OUT for said in each)
             measured += f". By itself {for_it} of {len(parts)} for, {len(against)} against"
-        more = [] if other is None else [other.document()]
-        more += [part.document(len(parts)) for part in parts] if len(parts) > 1 else []
+            more += [part.document(len(parts)) for part in parts]
         details = {"judged from": f"{self.table}: {numbers.source}", "table": self.table}
         details |= {"answer": word, "protocol": bool(why)}
         details |= {key: getattr(self, key) for key in ("side", "than", "margin")}
@@ -346,23 +320,21 @@ class Finding:
             f"{measured}. {why}" if why else measured,
             printed=None if whole.printed is None else in_unit(whole.printed, self.unit),
             details=details,
-            tolerance=self.test(parts),
+            tolerance=self.test(len(parts)),
             turned_by=self.turn(whole, why),
             effects=(whole.document(), *more),
             protocol=self.protocol,
         )
 
-    def test(self, parts: Sequence[Effect]) -> str:
-        """Return the estimand and the rule, in words."""
-        sign = ">" if self.side == "above" else "within"
-        limit = self.than if self.side == "above" else self.margin
-        several = len(parts) > 1
-        of = f"the mean of {len(parts)} effects" if several else "the effect"
-        by = f", with the {self.least} that speaks against it most," if self.least else ""
-        also = " and in another reading of the protocol" if self.also else ""
-        each = ", and none of them on the other side" * (several and self.how == "all")
+    def test(self, parts: int) -> str:
+        """Return the estimand of so many effects, and the rule, in words."""
+        sign, limit = (">", self.than) if self.side == "above" else ("within", self.margin)
+        rule = f"the mean of {parts} effects" if parts > 1 else "the effect"
+        rule += f", with the {self.least} that speaks against it most," if self.least else ""
+        rule += f" {sign} {in_unit(limit, self.unit)}"
+        rule += ", and none of them on the other side" if parts > 1 and self.how == "all" else ""
+        rule += " and in another reading of the protocol" if self.also else ""
         margin = self.margin * shown_unit(self.unit)[0]
-        rule = f"{of}{by} {sign} {in_unit(limit, self.unit)}{each}{also}"
         return f"{rule}; Student's interval of 95 %" + (f"; margin {margin:g}" if margin else "")
 
     def turn(self, whole: Effect, why: str) -> str:
@@ -415,26 +387,22 @@ WAYS = {
 
 def _expanded(text: str, each: Mapping[str, Any], numbers: Numbers) -> Iterator[dict[str, str]]:
     """Yield the values of the names in braces; "*" is what the page has in that place."""
-    free = [name for name, values in each.items() if values == "*"]
-    fixed = {name: values for name, values in each.items() if values != "*"}
-    for values in itertools.product(*fixed.values()):
-        known = dict(zip(fixed, values, strict=True))
-        if not free:
-            yield {name: known[name] for name in each}
+    for values in product(*(["*"] if some == "*" else some for some in each.values())):
+        known, pattern = dict(zip(each, values, strict=True)), re.escape(text)
+        if "*" not in values:
+            yield known
             continue
-        pattern = re.escape(text)
-        for name in each:
-            value = f"(?P<{name}>.+)" if name in free else re.escape(known[name])
-            pattern = pattern.replace(re.escape(f"{{{name}}}"), value)
-        for name in numbers.names:
-            if found := re.fullmatch(pattern, name):
-                yield {key: known.get(key) or found[key] for key in each}
+        for name, value in known.items():
+            there = f"(?P<{name}>.+)" if value == "*" else re.escape(value)
+            pattern = pattern.replace(re.escape(f"{{{name}}}"), there)
+        for found in filter(None, (re.fullmatch(pattern, name) for name in numbers.names)):
+            yield known | found.groupdict()
 
 
 def _least(effects: Sequence[Effect], name: str) -> Effect:
     """Return the effect that speaks against the sentence most: first those wholly below zero."""
-    ends = [(one.interval()[1] >= 0, one.interval()[0], one) for one in effects]
-    return replace(min(ends, key=lambda end: end[:2])[2], name=name)
+    against = min(effects, key=lambda one: (one.interval()[1] >= 0, one.interval()[0]))
+    return replace(against, name=name)
 
 
 def shown(effect: Effect) -> str:
@@ -523,8 +491,7 @@ def run_ours(finding: Finding) -> Outcome:
     """Return that a statement of ours holds where each interval shows it; else it fails to."""
     numbers = numbers_of(finding.table)
     _, parts, _ = finding.effects(numbers)
-    shown_by_each = (finding.says(part, len(parts))[1] for part in parts)
-    holds = all(verdict == Verdict.BORNE_OUT for verdict in shown_by_each)
+    holds = all(finding.says(part, len(parts))[1] == Verdict.BORNE_OUT for part in parts)
     return replace(finding.answer(numbers), verdict=Verdict.HOLDS if holds else Verdict.FAILS)
 
 
