@@ -1,7 +1,8 @@
 """The claims of "Structure-embedded AUC-SVM" [SAUC]: see sauc.toml."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from ...exact.spaces.kernels import Gaussian, Linear
 from ...exact.structured import class_scatter, sauc_scores
 from ..bounds.experiment import hinge_problem, mean_loss, optimum, solved
 from ..data.datasets import Dataset, xor_train_test
-from ..data.printed_numbers import numbers, printed
+from ..data.printed_numbers import numbers
 from ..extremes import highest, lowest
 from .claim import Context, Outcome
 from .common import apart, differences, wdbc_sample
@@ -48,15 +49,12 @@ def every_pair(positive: np.ndarray) -> PairList:
 
 def means(data: Dataset) -> np.ndarray:
     """Return u_1 - u_2, the difference of the class means."""
-    plus = data.is_positive
-    return data.X[plus].mean(axis=0) - data.X[~plus].mean(axis=0)
+    return data.X[data.is_positive].mean(axis=0) - data.X[~data.is_positive].mean(axis=0)
 
 
 # The structure term: Prop. 1 and (15)-(17).
 
-
-def covariance(rows: np.ndarray, ddof: int = 0) -> np.ndarray:
-    return np.atleast_2d(np.cov(rows, rowvar=False, ddof=ddof))
+covariance = partial(np.cov, rowvar=False, ddof=0)
 
 
 def both_sides(
@@ -64,8 +62,8 @@ def both_sides(
 ) -> float:
     """Return how far the sum of class covariances is from that of the pair differences."""
     pairs = every_pair(positive) if pairs is None else pairs
-    summed = covariance(X[positive], ddof) + covariance(X[~positive], ddof)
-    return apart(summed, covariance(X[pairs.i] - X[pairs.j], ddof))
+    summed = covariance(X[positive], ddof=ddof) + covariance(X[~positive], ddof=ddof)
+    return apart(summed, covariance(X[pairs.i] - X[pairs.j], ddof=ddof))
 
 
 @at_most(EXACT)
@@ -78,17 +76,16 @@ def sauc_prop_1_covariance_of_differences(c: Context) -> Errors:
 
 def sauc_prop_1_needs_division_by_n(c: Context) -> Outcome:
     data = wdbc_sample(c, 23, 41)
-    by = [both_sides(data.X, data.is_positive, ddof=ddof) for ddof in (0, 1)]
+    one, none = (both_sides(data.X, data.is_positive, ddof=ddof) for ddof in (1, 0))
     name = "relative difference, divided by n - "
-    return differ({f"{name}1": by[1]}, 1e-3, {f"{name}0": by[0]}, EXACT)
+    return differ({f"{name}1": one}, 1e-3, {f"{name}0": none}, EXACT)
 
 
 def sauc_prop_1_needs_all_pairs(c: Context) -> Outcome:
-    data = toy(c)
+    data, name = toy(c), "relative difference, "
     X, positive = data.X, data.is_positive
-    name, near = "relative difference, ", {}
-    for k in (5, 10, 20, 30):
-        near[f"{name}k = {k}"] = both_sides(X, positive, nearest_pairs(X, positive, k))
+    lists = {f"{name}k = {k}": nearest_pairs(X, positive, k) for k in (5, 10, 20, 30)}
+    near = {k: both_sides(X, positive, pairs) for k, pairs in lists.items()}
     return differ(near, 0.1, {f"{name}all pairs": both_sides(X, positive)}, EXACT)
 
 
@@ -148,7 +145,7 @@ def sauc_eq_17_as_printed(c: Context) -> Outcome:
     data = toy(c)
     K, scatter = WIDTH(data.X, data.X), class_scatter(data.is_positive)
     F, R, kept, shown = factor_gram(K).features, scatter.times(np.eye(len(K))), [], []
-    ends = np.stack([scatter.positive, ~scatter.positive], axis=1).astype(float)
+    ends = np.stack([scatter.positive, ~scatter.positive], axis=1)
     for s in STRUCTURES:
         inside = R + s * R @ K @ R
         # What the matrix does to the indicators of the two classes: zero where it is singular.
@@ -177,16 +174,6 @@ def sauc_eq_17_by_the_root_of_r(c: Context) -> Errors:
 # The dual and the score in kernel form: (3), (8)-(14), (18)-(20).
 
 
-def solved_dual(Q: np.ndarray, C: float) -> tuple[np.ndarray, Solution]:
-    """Solve max 1'a - a'Q a / 2, 0 <= a <= C; return theta with w = sum_k theta_k phi_k."""
-    m, factor = len(Q), factor_gram(Q)
-    space = Rows(np.concatenate([factor.features, np.zeros((1, factor.features.shape[1]))]))
-    pairs = PairList(np.arange(m), np.full(m, m))
-    problem = pair_problem(space, np.arange(m + 1) < m, pairs, HINGE, Ridge(1 / (C * m)))
-    solution = optimum(problem, tol=1e-7)
-    return factor.coefficients(solution.w), solution
-
-
 def between(first: Solution, second: Solution) -> float:
     best = first.certificate.primal
     return abs(second.certificate.primal - best) / best
@@ -205,12 +192,15 @@ def answer(task: Formulation, tol: float = 1e-9) -> Solution:
 
 def sauc_eq_3_as_printed(c: Context) -> Outcome:
     train, test = toy(c), toy(c, 1)
-    pairs = nearest_pairs(train.X, train.is_positive, 10)
-    Q = structured.pair_kernel(WIDTH(train.X, train.X), pairs.i, pairs.j)
-    theta, dual = solved_dual(Q, 1.0)
-    columns = WIDTH(test.X, train.X)
-    scores = (columns[:, pairs.i] - columns[:, pairs.j]) @ theta
-    task = machine(train, 1 / pairs.i.size, 0.0, "rbf", pairs=pairs)
+    pairs, columns = nearest_pairs(train.X, train.is_positive, 10), WIDTH(test.X, train.X)
+    m = pairs.i.size
+    factor = factor_gram(structured.pair_kernel(WIDTH(train.X, train.X), pairs.i, pairs.j))
+    # The dual at C = 1: a machine whose pairs are a row of the factor and zero.
+    rows, last = Rows(np.pad(factor.features, ((0, 1), (0, 0)))), np.arange(m + 1) < m
+    listed = PairList(np.arange(m), np.full(m, m))
+    dual = optimum(pair_problem(rows, last, listed, HINGE, Ridge(1 / m)), tol=1e-7)
+    scores = (columns[:, pairs.i] - columns[:, pairs.j]) @ factor.coefficients(dual.w)
+    task = machine(train, 1 / m, 0.0, "rbf", pairs=pairs)
     solution = answer(task, 1e-7)
     moved = float(np.abs(scores - task.evaluate(solution.w, test.X)).max())
     # |f(x) - g(x)| <= |f - g| sqrt(k(x, x)), and each is within its radius of the optimum.
@@ -357,61 +347,51 @@ def chebyshev(t: float) -> float:
     return highest(t, 0.0) ** 2 / (1 + highest(t, 0.0) ** 2)
 
 
-def eq_24(differences: np.ndarray, w: np.ndarray) -> tuple[float, float]:
-    """Return P(w'Z > 0) over the listed differences, and its bound (24)."""
+def over_bound(differences: np.ndarray, w: np.ndarray) -> float:
+    """Return P(w'Z > 0) over the listed differences, less its bound (24)."""
     z = differences @ w
-    deviation = float(z.std())
-    t = float(z.mean()) / deviation if deviation > 0 else np.inf * np.sign(z.mean())
-    return float((z > 0).mean()), chebyshev(t) if np.isfinite(t) else float(t > 0)
+    return float((z > 0).mean()) - chebyshev(float(z.mean() / z.std()))
 
 
 def sauc_eq_24_chebyshev(c: Context) -> Outcome:
-    wdbc, xor, rng, margins = wdbc_sample(c, 60, 90), toy(c), c.rng("w"), []
-    for data in (wdbc, xor):
+    rng, margins = c.rng("w"), []
+    for data in (wdbc_sample(c, 60, 90), toy(c)):
         directions = [rng.standard_normal(data.X.shape[1]) for _ in range(50)]
-        for w in [*directions, means(data), optimum(hinge_problem(data, 0.1)).w]:
-            share, bound = eq_24(differences(data), w)
-            margins.append(share - bound)
+        directions += [means(data), optimum(hinge_problem(data, 0.1)).w]
+        margins += [over_bound(differences(data), w) for w in directions]
     # One feature: differences 1 in a quarter of the pairs, else 0. Then t^2 = 1/3.
-    share, bound = eq_24(np.eye(4)[:, :1], np.ones(1))
-    least, tight = lowest(margins), abs(share - bound)
+    least, tight = lowest(margins), abs(over_bound(np.eye(4)[:, :1], np.ones(1)))
     shown = f"smallest AUC - bound {least:.3f} on data, {tight:.0e} where it is attained"
     return judged(least >= -EXACT and tight <= EXACT, shown)
 
 
 # The number of pairs [Section 3.2, Table 2] and their cost [Section 3.5].
 
-TABLE_2 = {  # number of pairs by k, on 40 rows of one class and 80 of the other
-    int(k): int(row["rows or pairs, AUC-SVM"])
-    for k, row in printed("SAUC", "Table 2").items()
-    if k != "80"  # all pairs
-}
+# Number of pairs by k, but for all pairs, on 40 rows of one class and 80 of the other.
+TABLE_2 = {int(k): int(row[4]) for k, row in numbers("SAUC", "Table 2").items() if k != "80"}
+KS, COUNTS = [*TABLE_2], [*TABLE_2.values()]
 
 
-def counted(c: Context, draw: int, *rule: str) -> Iterator[int]:
-    """Yield the number of pairs of one draw of the toy problem, for each k of the table."""
+def counted(c: Context, draw: int, *rule: str) -> list[int]:
+    """Return the number of pairs of one draw of the toy problem, for each k of the table."""
     data = xor_train_test(c.draw_seed(f"draw {draw}"))[0]
-    return (nearest_pairs(data.X, data.is_positive, k, *rule).i.size for k in TABLE_2)
+    return [nearest_pairs(data.X, data.is_positive, k, *rule).i.size for k in KS]
 
 
 def sauc_pair_counts_by_the_printed_rule(c: Context) -> Outcome:
-    draws = [[*counted(c, t, "union", "none")] for t in range(20 if c.quick else 500)]
+    draws = [counted(c, t, "union", "none") for t in range(20 if c.quick else 500)]
     low, high = np.min(draws, axis=0), np.max(draws, axis=0)
-    spans = [f"k = {k}: {low[at]} to {high[at]}" for at, k in enumerate(TABLE_2) if k in (5, 30)]
-    return judged(bool((low <= [*TABLE_2.values()]).all()), "; ".join(spans))
+    spans = [f"k = {KS[at]}: {low[at]} to {high[at]}" for at in (0, -1)]
+    return judged(bool((low <= COUNTS).all()), "; ".join(spans))
 
 
 def sauc_pair_counts_with_anchors_of_one_class(c: Context) -> Outcome:
-    many, ks, printed = 1000 if c.quick else 10_000, [*TABLE_2], [*TABLE_2.values()]
-    few = np.array([[*counted(c, t, "anchor", "E")] for t in range(20)])
-    divisible = not (np.vstack([few, printed]) % ks).any()
-
-    def alike(draw: int) -> bool:  # the first k is met by few draws
-        return all(map(int.__eq__, counted(c, draw, "anchor", "E"), printed))
-
-    at = next((draw + 1 for draw in range(many) if alike(draw)), None)
+    many = 1000 if c.quick else 10_000
+    few = np.array([counted(c, t, "anchor", "E") for t in range(20)])
+    divisible = not (np.vstack([few, COUNTS]) % KS).any()
+    at = next((t + 1 for t in range(many) if counted(c, t, "anchor", "E") == COUNTS), None)
     shown = f"all six counts in {'no draw' if at is None else f'draw {at}'} of {many} at most; "
-    shown += f"k = 5: {few[:, ks.index(5)].min()} to {few[:, ks.index(5)].max()}"
+    shown += f"k = 5: {few[:, 0].min()} to {few[:, 0].max()}"
     return judged(divisible and at is not None, shown)
 
 
