@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy import stats
@@ -95,24 +95,16 @@ CHOICE_TOL, FINAL_TOL = 1e-3, 1e-6  # relative gaps of the fits that choose and 
 SVM_STEPS = 1_000_000
 
 
-class Grid(NamedTuple):
-    """What is tried, C rising. sigma is that of exp(-d^2 / (2 sigma^2)): the paper has no
-    convention, and the linear kernel no sigma."""
-
-    costs: Sequence[float]
-    structures: Sequence[float]
-    sigmas: Sequence[float]
-    folds: int
+Grid = dict[str, Any]
 
 
 def grid_of(job: Job, kernel: str, reading: str = "") -> Grid:
-    """Return the grid of the budget; of all readings but the paper's own, a coarse one."""
-    more = "" if (reading or reading_of(job)) == READINGS[0] else OTHERS
-    costs, structures, sigmas = (
-        job.budget.get(f"grid of {name}{more}", job.budget[f"grid of {name}"])
-        for name in ("C", "lambda", "sigma")
-    )
-    return Grid(costs, structures, [1.0] if kernel == "linear" else sigmas, job.budget["folds"])
+    """Return what is tried, C rising; in all readings but the paper's own, few values. sigma is
+    that of exp(-d^2 / (2 sigma^2)), a convention that the paper does not state."""
+    budget, more = job.budget, "" if (reading or reading_of(job)) == READINGS[0] else OTHERS
+    names = {"C": "grid of C", "lambda": "grid of lambda", "sigma": "grid of sigma"}
+    grid = {short: budget.get(name + more, budget[name]) for short, name in names.items()}
+    return grid | {"folds": budget["folds"]} | ({"sigma": [1.0]} if kernel == "linear" else {})
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,29 +128,23 @@ def fits(
     sides: Sides, kernel: str, k: int, sigma: float, structure: float | None,
     costs: Sequence[float], tol: float = CHOICE_TOL,
 ) -> list[Measured]:  # fmt: skip
-    """Return what AUC-SVM or SAUC-SVM, or without a structure the SVM, does at each C, rising."""
+    """Return what AUC-SVM or SAUC-SVM does at each C, rising; without a structure, SVM at one."""
     train, test, gamma = sides.train, sides.test, 1 / (2 * sigma**2)
     if structure is None:
-        return [svm(sides, kernel, sigma, cost) for cost in costs]
-    pairs, y = sides.pairs(k), train.positive.astype(int)
-    count, found = sides.count(k), []
-    asked: dict[str, Any] = {"kernel": kernel, "gamma": None if kernel == "linear" else gamma}
-    asked |= {"structure": structure, "pairs": pairs, "tol": tol, "method": "descent"}
+        machine = SVC(C=costs[0], kernel=kernel, gamma=gamma, max_iter=SVM_STEPS)
+        _, seconds = timed(lambda: machine.fit(train.X, train.positive))
+        one = {"auc": auc(machine.decision_function(test.X), test.positive), "seconds": seconds}
+        return [one | {"steps": int(machine.n_iter_[0]), "sigma": sigma, "cost": costs[0]}]
+    y, count, found = train.positive.astype(int), sides.count(k), []
     lams = [1 / (cost * count) for cost in costs]
+    asked: dict[str, Any] = {"kernel": kernel, "gamma": gamma, "structure": structure}
+    asked |= {"pairs": sides.pairs(k), "tol": tol, "method": "descent"}
     path, seconds = timed(lambda: regularization_path(train.X, y, lams, **asked))
     for cost, scores, point in zip(costs, path.scores(test.X), path.points, strict=True):
         one = {"auc": auc(scores, test.positive), "seconds": seconds / len(costs), "pairs": count}
         one |= {"gap": point.certificate.relative_gap or 0.0, "steps": point.solution.n_iter}
         found.append(one | {"sigma": sigma, "structure": structure, "cost": cost})
     return found
-
-
-def svm(sides: Sides, kernel: str, sigma: float, cost: float) -> Measured:
-    machine = SVC(C=cost, kernel=kernel, gamma=1 / (2 * sigma**2), max_iter=SVM_STEPS)
-    _, seconds = timed(lambda: machine.fit(sides.train.X, sides.train.positive))
-    value = auc(machine.decision_function(sides.test.X), sides.test.positive)
-    found = {"auc": value, "seconds": seconds, "steps": int(machine.n_iter_[0])}
-    return found | {"sigma": sigma, "cost": cost}
 
 
 def folds_of(sides: Sides, folds: int, seed: int) -> list[Sides]:
@@ -173,10 +159,10 @@ def chosen(
     sides: Sides, kernel: str, grid: Grid, structures: Sequence[float | None], k: int, seed: int
 ) -> Measured:
     """Choose sigma, structure and C by the mean AUC on held-out folds; fit, and test."""
-    folds = folds_of(sides, grid.folds, seed)
+    folds = folds_of(sides, grid["folds"], seed)
     # A path has all C at once, a fit of the SVM has one.
-    costs = [[cost] for cost in grid.costs] if None in structures else [grid.costs]
-    tried = list(product(grid.sigmas, structures, costs))
+    costs = [[cost] for cost in grid["C"]] if None in structures else [grid["C"]]
+    tried = list(product(grid["sigma"], structures, costs))
 
     def values(at: int, fold: int) -> list[float]:
         return [fit["auc"] for fit in fits(folds[fold], kernel, k, *tried[at])]
@@ -188,7 +174,7 @@ def chosen(
 
 def all_machines(sides: Sides, kernel: str, grid: Grid, k: int, seed: int) -> Measured:
     """Return what SVM, AUC-SVM and SAUC-SVM do, with their parameters chosen alike."""
-    tried = {SVM: [None], PLAIN: [0.0], STRUCTURED: grid.structures}
+    tried = {SVM: [None], PLAIN: [0.0], STRUCTURED: grid["lambda"]}
     return {m: chosen(sides, kernel, grid, some, k, seed) for m, some in tried.items()}
 
 
@@ -387,7 +373,7 @@ def compute_real(job: Job) -> Measured:
     found[EXACT] = chosen(sides, kernel, coarse, [0.0], ALL, seed)
     if kernel == "linear" and "units and pairs" not in job.budget:
         found[RAW] = chosen(raw, kernel, grid, [0.0], k, seed)
-        found[RAW_STRUCTURED] = chosen(raw, kernel, grid, grid.structures, k, seed)
+        found[RAW_STRUCTURED] = chosen(raw, kernel, grid, grid["lambda"], k, seed)
     return flat(found) | {"rows": sides.train.positive.size, "raw pairs": raw.count(k)}
 
 
@@ -421,8 +407,7 @@ def table_3(page: Page) -> None:
     gaps, steps = results.values("gap"), results.values(f"steps {SVM}")
     if gaps.size:
         stopped = int((steps >= SVM_STEPS).sum())
-        page.known = {"gap": gaps.max(), "stopped": stopped, "fits": steps.size}
-        page.known["limit"] = SVM_STEPS
+        page.known = {"gap": gaps.max(), "stopped": stopped, "fits": steps.size, "limit": SVM_STEPS}
 
 
 @table("sauc-table-4", "sauc-real")
@@ -460,10 +445,9 @@ LAMBDAS = [0.0, *(10.0**power for power in range(-5, 6))]
 def compute_4(job: Job) -> Measured:
     name, sides, kernel = job["set"], split_sides(job), SELECTED[job["set"]]
     seed = job.draw_seed(f"folds {name} {job['split']}")
-    found = all_machines(sides, kernel, grid_of(job, kernel), job["k"], seed)
-    values = {f"auc {m}": v["auc"] for m, v in found.items()}
-    share = found[PLAIN]["pairs"] / sides.count(ALL)
-    return values | {"share": share, "gap": flat(found)["gap"]}
+    found = flat(all_machines(sides, kernel, grid_of(job, kernel), job["k"], seed))
+    kept = {what: found[what] for what in ("gap", *(f"auc {m}" for m in METHODS))}
+    return kept | {"share": found[f"pairs {PLAIN}"] / sides.count(ALL)}
 
 
 @experiment(
@@ -548,10 +532,9 @@ def fig_5(page: Page) -> None:
             best = max(lambdas[1:], key=lambda lam, found=found: found[lam].mean())
             names = (f"lambda = {best:g}", "lambda = 0")
             page.paired((found[best], found[0.0]), names, before=before, overlap=1.0)
-            within = {lam: 1e-3 <= lam <= 1e3 for lam in lambdas}
             sides = [
-                max((found[lam] for lam in lambdas if within[lam] is wanted), key=np.mean)
-                for wanted in (True, False)
+                max((found[lam] for lam in lambdas if (1e-3 <= lam <= 1e3) is within), key=np.mean)
+                for within in (True, False)
             ]
             page.paired(sides, INSIDE, before=before, overlap=1.0)
 
@@ -615,10 +598,10 @@ def table_1(page: Page) -> None:
     done: dict[str, Any] = next(page.results.select(), {"draws": 0})
     for name, row in printed(PAPER, "Table 1").items():
         ours, errors = (done.get(f"{of}{name}", [None] * 6) for of in ("", "error "))
-        for at, (column, value) in enumerate(row.items()):
-            error, digits = (errors[at], 4) if at < 5 else (None, 0)  # the last is a count
-            text = value.replace("-", "−")
-            page.enter(name, column, text, ours[at], error, done["draws"], digits)
+        each = zip(row.items(), ours, [*errors[:5], None], [4, 4, 4, 4, 4, 0], strict=True)
+        for (column, text), value, error, digits in each:  # the last is a count
+            text = text.replace("-", "−")
+            page.enter(name, column, text, value, error, done["draws"], digits)
 
 
 @table("sauc-fig-2-toy", "sauc-toy-data")

@@ -27,7 +27,7 @@ from aucert.validation.tables import run as runs
 from aucert.validation.tables import table as layout
 from aucert.validation.tables.pages import NOTHING, TOO_LITTLE, Shown, as_csv, cell, markdown
 from aucert.validation.tables.run import estimate, planned, reproduce, tables
-from aucert.validation.tables.sauc import ALL, EXACT, PLAIN, RAW, STRUCTURED, SVM, Grid, Sides
+from aucert.validation.tables.sauc import ALL, EXACT, PLAIN, RAW, STRUCTURED, SVM, Sides
 from aucert.validation.tables.scaling_up import full_fit
 from aucert.validation.tables.sht import METHODS, STARS, by_trial
 from aucert.validation.tables.table import EXPERIMENTS, Experiment, Job, Part, Results, Run, Sample
@@ -179,14 +179,14 @@ def test_the_path_over_c_is_that_of_one_fit_each(sides: Sides) -> None:
 
 
 def test_chosen_parameters_are_those_of_the_best_fold_mean(sides: Sides) -> None:
-    grid, means = Grid((0.01, 100.0), (1.0,), (0.3, 3.0), 2), {}
+    grid, means = {"C": (0.01, 100.0), "sigma": (0.3, 3.0), "folds": 2}, {}
     found = sauc.chosen(sides, "rbf", grid, [0.0], ALL, 3)
-    for sigma in grid.sigmas:
+    for sigma in grid["sigma"]:
         points = [
-            [p["auc"] for p in sauc.fits(fold, "rbf", ALL, sigma, 0.0, grid.costs)]
+            [p["auc"] for p in sauc.fits(fold, "rbf", ALL, sigma, 0.0, grid["C"])]
             for fold in sauc.folds_of(sides, 2, 3)
         ]
-        means |= {(sigma, c): v for c, v in zip(grid.costs, np.mean(points, axis=0), strict=True)}
+        means |= {(sigma, c): v for c, v in zip(grid["C"], np.mean(points, axis=0), strict=True)}
     assert means[found["sigma"], found["cost"]] == pytest.approx(max(means.values()))
     few = Sides(Sample(np.arange(20.0)[:, None], np.arange(20) < 3), sides.test)
     assert len(sauc.folds_of(few, 5, 0)) == 3  # no more than the smaller class has rows
