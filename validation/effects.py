@@ -123,48 +123,40 @@ def _mean(values: Sequence[float | None]) -> Any:
 
 @dataclass(frozen=True)
 class Numbers:
-    """What a page shows, in full: its cells and its paired tests."""
+    """What a page shows, in full: its cells, by "row | column", and its paired tests, by name."""
 
     table: str
     source: str
-    cells: Mapping[tuple[str, str], Effect] = field(default_factory=dict)
-    tests: Mapping[str, Effect] = field(default_factory=dict)
+    known: Mapping[str, Effect] = field(default_factory=dict)
 
     def read(self, text: str) -> Effect:
-        """Return what "row | column", "= number" or the name of a paired test stands for."""
+        """Return what the name of a cell or a test, or "= number", stands for."""
         if text.startswith("= "):
             number = float(text[2:])
             return Effect(text, number, 0.0, FIXED - 1, printed=number)
-        row, bar, column = text.rpartition(" | ")
-        found = self.cells.get((row, column)) if bar else self.tests.get(text)
-        if found is None:
-            raise KeyError(f"{self.table} has no {'cell' if bar else 'paired test'} {text!r}")
-        return found
-
-    @property
-    def names(self) -> list[str]:
-        """All that `read` knows by name, in the order of the page, but the average of its rows."""
-        cells = [f"{row} | {column}" for row, column in self.cells if row != "average"]
-        return [*cells, *self.tests]
+        if text not in self.known:
+            kind = "cell" if " | " in text else "paired test"
+            raise KeyError(f"{self.table} has no {kind} {text!r}")
+        return self.known[text]
 
 
 def of_page(table: str, source: str, page: Page) -> Numbers:
-    cells, tests = {}, {}
+    known = {}
     for cell in page.entries:
         if isinstance(cell.ours, int | float):
             se = math.inf if cell.error is None else cell.error
             number = re.match(r"\s*(-?[\d,]*\.?\d+)\s*(\(|±|$)", str(cell.printed))
             printed = float(number[1].replace(",", "")) if number else None
             found = float(cell.ours), se, max(cell.count - 1, 0)
-            cells[cell.row, cell.column] = Effect(cell.column, *found, printed=printed)
+            known[f"{cell.row} | {cell.column}"] = Effect(cell.column, *found, printed=printed)
     for shown in page.tests:
         name = shown.name
-        if name in tests:  # two quantities of one pair of methods
+        if name in known:  # two quantities of one pair of methods
             name = f"{name}: {shown.unit}"
-        if name in tests:
+        if name in known:
             raise ValueError(f"two tests of a page are called {name!r}")
-        tests[name] = Effect(name, shown.difference, shown.error, shown.count - 1)
-    return Numbers(table, source, cells, tests)
+        known[name] = Effect(name, shown.difference, shown.error, shown.count - 1)
+    return Numbers(table, source, known)
 
 
 @cache
@@ -229,7 +221,7 @@ class Finding:
                 found = numbers.read(first)
             else:
                 second = self.b.format(**values)
-                if "*" in self.each.values() and second not in (*numbers.names, self.b):
+                if "*" in self.each.values() and second not in (*numbers.known, self.b):
                     continue  # a row that has the first number alone
                 # Random splits of the same rows; a paired test has that in its error.
                 shared = 0.0 if {*values.values()} & {*self.published} else self.overlap
@@ -395,8 +387,10 @@ def _expanded(text: str, each: Mapping[str, Any], numbers: Numbers) -> Iterator[
         for name, value in known.items():
             there = f"(?P<{name}>.+)" if value == "*" else re.escape(value)
             pattern = pattern.replace(re.escape(f"{{{name}}}"), there)
-        for found in filter(None, (re.fullmatch(pattern, name) for name in numbers.names)):
-            yield known | found.groupdict()
+        for name in numbers.known:
+            found = re.fullmatch(pattern, name)
+            if found and not name.startswith("average | "):  # of the rows
+                yield known | found.groupdict()
 
 
 def _least(effects: Sequence[Effect], name: str) -> Effect:

@@ -173,6 +173,16 @@ def sauc_eq_17_by_the_root_of_r(c: Context) -> Errors:
 # The dual and the score in kernel form: (3), (8)-(14), (18)-(20).
 
 
+def solved_dual(Q: np.ndarray, C: float) -> tuple[np.ndarray, Solution]:
+    """Solve max 1'a - a'Q a / 2, 0 <= a <= C; return theta with w = sum_k theta_k phi_k."""
+    m, factor = len(Q), factor_gram(Q)
+    # A machine of the pairs of each row of the factor and zero.
+    space, pairs = Rows(np.pad(factor.features, ((0, 1), (0, 0)))), PairList(range(m), [m] * m)
+    problem = pair_problem(space, np.arange(m + 1) < m, pairs, HINGE, Ridge(1 / (C * m)))
+    solution = optimum(problem, tol=1e-7)
+    return factor.coefficients(solution.w), solution
+
+
 def machine(
     data: Dataset, lam: float, structure: float, kernel: str = "linear", **more: Any
 ) -> Formulation:
@@ -187,14 +197,10 @@ def answer(task: Formulation, tol: float = 1e-9) -> Solution:
 def sauc_eq_3_as_printed(c: Context) -> Outcome:
     train, test = toy(c), toy(c, 1)
     pairs, columns = nearest_pairs(train.X, train.is_positive, 10), WIDTH(test.X, train.X)
-    m = pairs.i.size
-    factor = factor_gram(structured.pair_kernel(WIDTH(train.X, train.X), pairs.i, pairs.j))
-    # The dual at C = 1: a machine whose pairs are a row of the factor and zero.
-    rows, last = Rows(np.pad(factor.features, ((0, 1), (0, 0)))), np.arange(m + 1) < m
-    listed = PairList(np.arange(m), np.full(m, m))
-    dual = optimum(pair_problem(rows, last, listed, HINGE, Ridge(1 / m)), tol=1e-7)
-    scores = (columns[:, pairs.i] - columns[:, pairs.j]) @ factor.coefficients(dual.w)
-    task = machine(train, 1 / m, 0.0, "rbf", pairs=pairs)
+    Q = structured.pair_kernel(WIDTH(train.X, train.X), pairs.i, pairs.j)
+    theta, dual = solved_dual(Q, 1.0)
+    scores = (columns[:, pairs.i] - columns[:, pairs.j]) @ theta
+    task = machine(train, 1 / pairs.i.size, 0.0, "rbf", pairs=pairs)
     solution = answer(task, 1e-7)
     moved = float(np.abs(scores - task.evaluate(solution.w, test.X)).max())
     # |f(x) - g(x)| <= |f - g| sqrt(k(x, x)), and each is within its radius of the optimum.

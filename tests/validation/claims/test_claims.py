@@ -46,7 +46,7 @@ def effect(estimate: float, se: float = 1.0, df: float = 20) -> Effect:
 def judged(estimates: list[float], **keys: Any) -> str:
     tests = {f"{k}": effect(x) for k, x in enumerate(estimates)}
     finding = effects.Finding("f", "sauc-fig-1", "", "", "{k}", each={"k": list(tests)}, **keys)
-    return finding.answer(Numbers("sauc-fig-1", "here", {}, tests)).verdict
+    return finding.answer(Numbers("sauc-fig-1", "here", tests)).verdict
 
 
 def test_an_interval_is_students_and_shared_by_many() -> None:
@@ -106,22 +106,27 @@ def test_a_finding_has_its_recorded_verdict_its_effects_and_what_would_turn_it()
 
 
 def moved(numbers: Numbers, by: float) -> Numbers:
-    """Return numbers that are surely known, with every test and every second cell moved."""
-    tests = {n: dataclasses.replace(t, estimate=by, se=1e-9) for n, t in numbers.tests.items()}
-    return dataclasses.replace(numbers, tests=tests)
+    """Return numbers that are surely known, with every test moved."""
+    known = {
+        name: one if " | " in name else dataclasses.replace(one, estimate=by, se=1e-9)
+        for name, one in numbers.known.items()
+    }
+    return dataclasses.replace(numbers, known=known)
 
 
 def variants(numbers: Numbers) -> list[Numbers]:
     """Return the numbers with mistakes planted: all tests moved, a row or a column scaled."""
     found = [moved(numbers, by) for by in (-1e3, 0.0, 1e3)]
     for side in (0, 1):
-        for name in sorted({at[side] for at in numbers.cells}):
+        sides = {name: name.split(" | ")[side] for name in numbers.known if " | " in name}
+        for wrong in sorted({*sides.values()}):
             for by, factor in ((1e4, 1.0), (-1e4, 1.0), (0.0, 1e6), (0.0, 1e-6)):
                 cells = {
-                    at: effect(cell.estimate * factor + by, 1e-9, 99) if at[side] == name else cell
-                    for at, cell in numbers.cells.items()
+                    name: effect(numbers.known[name].estimate * factor + by, 1e-9, 99)
+                    for name, at in sides.items()
+                    if at == wrong
                 }
-                found.append(dataclasses.replace(numbers, cells=cells))
+                found.append(dataclasses.replace(numbers, known={**numbers.known, **cells}))
     return found
 
 
@@ -152,9 +157,8 @@ def test_what_the_paper_did_not_run_is_not_decided_by_what_we_did() -> None:
 def test_a_page_of_few_numbers_is_judged_without_a_word_on_the_way(name: str) -> None:
     whole, rng = numbers_of(name), random.Random(name)
     for share in (0.0, 0.5, 0.9) * 2:
-        cells = {at: cell for at, cell in whole.cells.items() if rng.random() < share}
-        tests = {at: test for at, test in whole.tests.items() if rng.random() < share}
-        for said in effects.said_by(dataclasses.replace(whole, cells=cells, tests=tests)):
+        known = {name: one for name, one in whole.known.items() if rng.random() < share}
+        for said in effects.said_by(dataclasses.replace(whole, known=known)):
             assert said.measured and said.verdict in VOCABULARY
 
 
@@ -176,7 +180,8 @@ def test_a_page_and_a_finding_of_one_run_have_the_same_numbers() -> None:
     exact = ("n = 5,000: x minus y", 1.2504321, 0.00021, 1e-05, 50)
     tests = [NamedTest(*exact, unit) for unit in ("points", "degrees")]
     found = effects.of_page("t", "here", Page(entries, tests))
-    assert found.cells == {("a", "AUC"): Effect("AUC", 0.8, 0.1, 9, printed=0.9)}
+    assert next(iter(found.known.items())) == ("a | AUC", Effect("AUC", 0.8, 0.1, 9, printed=0.9))
+    assert len(found.known) == 3
     assert found.read("a | AUC").printed == 0.9 and found.read("= 60").estimate == 60.0
     for name in ("n = 5,000: x minus y", "n = 5,000: x minus y: degrees"):
         assert found.read(name) == Effect(name, 1.2504321, 0.00021, 49), "not rounded"
