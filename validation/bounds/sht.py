@@ -25,13 +25,13 @@ from .printed import IN_FLOATS, Bound
 
 MOST = 300_000  # Most eigenvalue problems that `restricted_constants_exact` solves.
 _CHUNK = 4096
+NUS = ("printed", "lemma2")
+FORMS = ("printed", "corrected")
 
 
 @dataclass(frozen=True)
 class RestrictedConstants:
-    """The constants of [SHT, Assumption 1, Assumption 2, eq. (7), eq. (8)] for s features: rho-_s,
-    twice the least eigenvalue of a mean M_SS, and rho+_s, twice the largest of a block's (M_i)_SS.
-    """
+    """rho-_s and rho+_s. [SHT, Assumption 1, Assumption 2, eq. (7), eq. (8)]"""
 
     s: int
     minus: float
@@ -39,19 +39,28 @@ class RestrictedConstants:
 
     @property
     def ratio(self) -> float:
-        """rho_s = rho+ / rho-, infinite where rho- is zero."""
+        """rho_s = rho+ / rho-, infinite where rho- is not positive."""
         return self.plus / self.minus if self.minus > 0 else math.inf
+
+
+def centred_rows(block: RowAverage) -> np.ndarray:
+    """Return the rows less the mean of their class: (n, d)."""
+    return np.asarray(block.X - block.means[block.positive.astype(int)])
 
 
 def block_matrices(blocks: Sequence[RowAverage]) -> np.ndarray:
     """Return the M_i of blocks, half of their Hessians: (m, d, d). [SHT, Prop. 1]"""
     found = []
     for block in blocks:
-        X = block.X if isinstance(block.X, np.ndarray) else block.X.toarray()
-        rows = X - block.means[block.positive.astype(int)]
+        rows = centred_rows(block)
         M = (rows.T * block.mass) @ rows + np.outer(block.delta, block.delta)
         found.append(M + block.lam / 2 * np.eye(block.dim))
     return np.stack(found)
+
+
+def supports(d: int, s: int) -> np.ndarray:
+    """Return all choices of s of d features: (count, s)."""
+    return np.array(list(itertools.combinations(range(d), s)))
 
 
 def restricted_constants_exact(M_blocks: np.ndarray, s: int) -> RestrictedConstants:
@@ -63,16 +72,13 @@ def restricted_constants_exact(M_blocks: np.ndarray, s: int) -> RestrictedConsta
         many = f"{math.comb(d, s)} supports of {s} of {d} features in {m} blocks"
         do = "keep fewer features or blocks (a search would give no bound)"
         raise TooLargeError(f"{many} are too many to try: {do}")
-    mean = M_blocks.mean(axis=0)
+    mean, tried = M_blocks.mean(axis=0), supports(d, s)
     least, largest = math.inf, 0.0
-    every = itertools.combinations(range(d), s)
-    while chunk := list(itertools.islice(every, _CHUNK)):
-        supports = np.array(chunk)
-        rows, columns = supports[:, :, None], supports[:, None, :]
-        least = lowest(least, float(np.linalg.eigvalsh(mean[rows, columns])[:, 0].min()))
-        for some in np.array_split(M_blocks, -(-m * len(supports) // _CHUNK)):
-            inside = some[:, rows, columns]
-            largest = highest(largest, float(np.linalg.eigvalsh(inside)[..., -1].max()))
+    for some in np.array_split(tried, -(-len(tried) // _CHUNK)):
+        inside = some[:, :, None], some[:, None, :]
+        least = lowest(least, float(np.linalg.eigvalsh(mean[inside])[:, 0].min()))
+        for M in M_blocks:
+            largest = highest(largest, float(np.linalg.eigvalsh(M[inside])[:, -1].max()))
     rounding = s * np.finfo(float).eps * largest
     return RestrictedConstants(s, 2 * least if least > rounding else 0.0, 2 * largest)
 
@@ -114,15 +120,12 @@ def nu_lemma2(k: int, k_star: int, d: int) -> float:
 
 
 def least_sparsity(rho: float, k_star: int, nu: str = "lemma2") -> float:
-    """Return the number that k must exceed for kappa < 1, in the given reading of nu. "lemma2":
-    (rho^2 - rho) k*, the printed condition, exact where d - k >= k*. "printed": with the displayed
-    nu, sqrt(k*/k) must be below (sqrt(1 + 4/(rho - 1)) - 1) / 2."""
-    check_choice("nu", nu, ("printed", "lemma2"))
-    if rho <= 1 or math.isinf(rho):
-        return 0.0 if rho <= 1 else math.inf
-    if nu == "lemma2":
-        return rho * (rho - 1) * k_star
-    return k_star * (2 / (math.sqrt(1 + 4 / (rho - 1)) - 1)) ** 2
+    """Return the number that k must exceed for kappa < 1. With nu = "lemma2" it is (rho^2 - rho)
+    k*, the printed condition, exact where d - k >= k*. With the displayed nu, sqrt(k*/k) must be
+    below (sqrt(1 + 4/(rho - 1)) - 1) / 2."""
+    check_choice("nu", nu, NUS)
+    q = highest(rho - 1, 0.0)
+    return k_star * (rho * q if nu == "lemma2" else ((q + math.sqrt(q * (q + 4))) / 2) ** 2)
 
 
 def sht_theorem1(
@@ -142,12 +145,13 @@ def sht_theorem1(
         kappa^t |w_0 - w*| + sigma / (1 - kappa),    kappa = sqrt(nu (1 - 1/rho)),
         sigma = sqrt(nu) / rho+ mean_i |H_s(gradient of f_i at w*)|,    s = 2k + k*.
 
-    [SHT, eq. (9), eq. (10), eq. (11)]. From one step to the next,
-    E |w_(t+1) - w*| <= kappa E |w_t - w*| + sigma holds for any kappa; both are in `quantities`.
+    [SHT, eq. (9), eq. (10), eq. (11)]. The terms are "start" and "tolerance"; a bound of
+    |w_0 - w*|, which costs no iteration, is vacuous. For any kappa, each step has
+    E |w_(t+1) - w*| <= kappa E |w_t - w*| + sigma; both are in `quantities`.
 
     Differs from the paper: 1. The printed condition k > (rho^2 - rho) k* belongs to nu = "lemma2",
     which the proof uses, and not to the displayed nu, which is larger: see E35 in
-    `docs/errata.md`. Where kappa >= 1 the bound is infinite, although the condition may hold says.
+    `docs/errata.md`. Where kappa >= 1 the bound is infinite, although the condition may hold.
 
     Parameters
     ----------
@@ -155,24 +159,15 @@ def sht_theorem1(
         From `aucert.validation.bounds.sht.block_matrices`; the blocks are drawn uniformly.
     delta : array (d,)
         Difference of the class means.
-    w_star : array (d,)
-        Any vector with k* <= k nonzeros; the bound tends to a tolerance, not to it.
-    w0 : array (d,)
-        The start, at most k nonzeros.
-    k : int
-        Features that are kept.
-    n_iter : int
-        t >= 0.
+    w_star, w0 : array (d,)
+        Any vector with k* <= k nonzeros, and the start, with k at most.
+    k, n_iter : int
+        Features that are kept, and t >= 0.
     nu : {"printed", "lemma2"}
     constants : RestrictedConstants, optional
         Of s = 2k + k*; found by enumeration if not given.
     left_side : float, optional
         The mean of |w_t - w*| over runs.
-
-    Returns
-    -------
-    Bound
-        Terms "start" and "tolerance". It is vacuous from |w_0 - w*| on, which costs no iteration.
 
     Raises
     ------
@@ -181,7 +176,7 @@ def sht_theorem1(
     TooLargeError
         If there are too many supports.
     """
-    check_choice("nu", nu, ("printed", "lemma2"))
+    check_choice("nu", nu, NUS)
     M_blocks = check_blocks(M_blocks)
     d = M_blocks.shape[1]
     vectors = [np.asarray(v, dtype=float) for v in (delta, w_star, w0)]
@@ -202,17 +197,17 @@ def sht_theorem1(
     largest = np.sort(np.abs(2 * (M_blocks @ w_star - delta)), axis=1)[:, d - s :]
     sigma = math.sqrt(factor) / constants.plus * float(np.linalg.norm(largest, axis=1).mean())
     start = float(np.linalg.norm(w0 - w_star))
-    tolerance = sigma / (1 - kappa) if kappa < 1 else math.inf
+    left = (kappa**t * start, sigma / (1 - kappa)) if kappa < 1 else (math.inf, math.inf)
     needed = least_sparsity(constants.ratio, k_star)
     verdict = "holds" if k > needed else "does not hold"
     known = {"kappa": kappa, "sigma": sigma, "nu": factor}
     known |= {"rho-": constants.minus, "rho+": constants.plus, "rho": constants.ratio}
     return Bound(
         f"SHT Theorem 1, {nu} nu",
-        {"start": kappa**t * start if kappa < 1 else math.inf, "tolerance": tolerance},
+        dict(zip(("start", "tolerance"), left, strict=True)),
         left_side,
         limit=start,
-        at_least=kappa**t * start + tolerance if kappa < 1 else math.inf,
+        at_least=sum(left),
         quantities=known | {"step": 1 / constants.plus, "k needed": needed},
         notes=(f"k = {k} > (rho^2 - rho) k* = {needed:.3g} {verdict}", IN_FLOATS),
     )
@@ -223,23 +218,14 @@ def sht_theorem1(
 # of positives, and s the size of the supports, 2k + k* in the theorem. rho(Sigma), the largest
 # variance, is 1 throughout: scale the features.
 
-FORMS = ("printed", "corrected")
-
 
 @dataclass(frozen=True)
-class GaussianCurvature:
-    """Bounds of the restricted curvature, rho- from below and rho+ from above."""
+class GaussianCurvature(RestrictedConstants):
+    """Bounds, rho- from below and rho+ from above, and what (12) squares."""
 
-    minus: float
-    plus: float
     base: float
     chance_minus: float
     chance_plus: float
-
-    @property
-    def ratio(self) -> float:
-        """rho+ / rho-, infinite where rho- is not known to be positive."""
-        return self.plus / self.minus if self.minus > 0 else math.inf
 
 
 def sht_theorem2(
@@ -261,33 +247,30 @@ def sht_theorem2(
     s = check_count("s", s)
     check_number("r", r, high=0.5, closed="high")
     check_number("lam", lam)
-    share = s * math.log(d) / (r * n)
+    share, printed = s * math.log(d) / (r * n), form == "printed"
     base = lam / 2 - 6 * math.sqrt(2 * share)
-    printed = form == "printed"
-    square = base**2 if printed else highest(base, 0.0) ** 2
+    minus = (base if printed else highest(base, 0.0)) ** 2 - 32 / 3 * share
     plus = 16 * s * math.log(d) * (math.log(b if printed else n) / 2 + math.log(d)) / r
     chances = 1 - math.exp(-r * n / 72) - 2 * s / d, 1 - s / (2 * d)
-    return GaussianCurvature(square - 32 / 3 * share, plus, base, *chances)
+    return GaussianCurvature(s, minus, plus, base, *chances)
 
 
-def rows_for_curvature(d: int, s: int, r: float, lam: float = 1.0) -> tuple[float, float]:
-    """Return the n beyond which the base of [SHT, eq. (12)] is positive, and beyond which all is:
-    288 and (12 sqrt(2) + 2 sqrt(32/3))^2 = 552.4 times s log d / (lam^2 r)."""
-    unit = s * math.log(d) / (lam**2 * r)
-    return 288 * unit, (12 * math.sqrt(2) + 2 * math.sqrt(32 / 3)) ** 2 * unit
+def rows_for_curvature(d: int, s: int, r: float) -> float:
+    """Return the n beyond which [SHT, eq. (12)] is positive and so is what it squares, for lam = 1:
+    (12 sqrt(2) + 2 sqrt(32/3))^2 = 552.4 times s log d / r."""
+    return (12 * math.sqrt(2) + 2 * math.sqrt(32 / 3)) ** 2 * s * math.log(d) / r
 
 
 def ratio_coefficients(
-    n: int, d: int, s: int, b: int, lam: float = 1.0, form: str = "printed"
+    n: int, d: int, s: int, b: int, form: str = "printed"
 ) -> tuple[float, float, float]:
-    """Return a, b, c of rho(r) = 16 / (a r + b sqrt(r) + c). [SHT, eq. (14)] Differs from the paper
-    with form="corrected": the logarithm L = log(b)/2 + log d of the coefficient b stands outside
-    the root, as (13) divided by (12) gives. See E40."""
+    """Return a, b, c of rho(r) = 16 / (a r + b sqrt(r) + c), for lam = 1. [SHT, eq. (14)] Differs
+    from the paper with form="corrected": the logarithm L = log(b)/2 + log d of the coefficient b
+    stands outside the root, as (13) divided by (12) gives. See E40."""
     check_choice("form", form, FORMS)
-    log_d, L = math.log(check_count("d", d, 2)), math.log(check_count("b", b)) / 2 + math.log(d)
-    inside = n * s * log_d * (L if form == "printed" else L**2)
-    linear = -6 * math.sqrt(2) * lam / math.sqrt(inside)
-    return lam**2 / (4 * s * log_d * L), linear, 184 / (3 * n * L)
+    log_d, L = math.log(d), math.log(b) / 2 + math.log(d)
+    linear = -6 * math.sqrt(2 / (n * s * log_d * (L if form == "printed" else L**2)))
+    return 1 / (4 * s * log_d * L), linear, 184 / (3 * n * L)
 
 
 def least_curvature(

@@ -389,7 +389,7 @@ def sht_theorem_2_eq_12_with_the_positive_part(c: Context) -> Outcome:
     wrong, right = 0, partial(sht_theorem2, form="corrected")
     for draw in all_draws(c.seed, c.profile):
         wrong += above(right(draw.n, D, S, draw.r, BLOCK).minus, draw.minus)
-    needed = {r: rows_for_curvature(*PAPER, r)[1] for r in (0.05, 0.25, 0.5)}
+    needed = {r: rows_for_curvature(*PAPER, r) for r in (0.05, 0.25, 0.5)}
     # At the threshold itself the printed and the corrected form are zero.
     at = highest(abs(sht_theorem2(math.ceil(n), *PAPER, r, 50).minus) for r, n in needed.items())
     useful = any(right(1000, *PAPER, r, 50).minus > 0 for r in needed)
