@@ -95,36 +95,35 @@ def grid(method: str, budget: Spend) -> list[Config]:
 def fit(method: str, rows: Sample, config: Config, spend: Spend) -> np.ndarray:
     """Return the weights; zero where the steps diverge, as they do for parts of the grids."""
     try:
-        return _fitted(method, rows.X, rows.positive, config, spend)
+        return _fitted(method, (rows.X, rows.positive), config, spend)
     except OverflowingError:
         return np.zeros(rows.X.shape[1])
 
 
-def _fitted(method: str, X: Any, positive: np.ndarray, config: Config, spend: Spend) -> np.ndarray:
+def _fitted(method: str, data: Any, config: Config, spend: Spend) -> np.ndarray:
     if method == DENSE:
-        return sparse_baselines.mean_difference(X, positive)
-    if method == TOP:
-        return sparse_baselines.top_mean_difference(X, positive, int(config[0]))
-    if method == FISHER:
-        return sparse_baselines.top_fisher(X, positive, int(config[0]))
-    first, second = config
+        return sparse_baselines.mean_difference(*data)
+    first, k, second = config[0], int(config[0]), config[-1]
+    if method in (TOP, FISHER):
+        top = sparse_baselines.top_mean_difference if method == TOP else sparse_baselines.top_fisher
+        return top(*data, k)
+    epochs, blocks = spend["epochs"], int(second)
     if method == "StoIHT":
-        more: Any = {"step": 1.0, "max_epochs": spend["epochs"], "intercept": 0.0}
-        return stoiht(X, positive, int(first), n_blocks=int(second), **more).w
+        return stoiht(*data, k, n_blocks=blocks, step=1.0, max_epochs=epochs, intercept=0.0).w
     if method == "HSG-HT":
-        more = {"step": 3.0, "max_passes": spend["epochs"], "intercept": 0.0, "mode": "authors"}
-        return hsg_ht(X, positive, int(first), first=second, **more).w
-    loss = sparse_problem(X, positive)
+        more: Any = {"max_passes": epochs, "intercept": 0.0, "mode": "authors"}
+        return hsg_ht(*data, k, first=second, step=3.0, **more).w
+    loss, more = sparse_problem(*data), {"max_passes": spend["passes"]}
     if method == OURS:
-        more = {"max_epochs": spend["epochs"], "tol": 0.0, "mode": "authors"}
-        solver = StochasticHardThresholding(int(first), n_blocks=int(second), **more)
+        more = {"max_epochs": epochs, "tol": 0.0, "mode": "authors"}
+        solver = StochasticHardThresholding(k, n_blocks=blocks, **more)
     elif method in ("FSAUC", "SOLAM"):
         kind = MultiStageSaddle if method == "FSAUC" else StochasticSaddle
-        solver = kind(first, step=second, max_passes=spend["passes"])
+        solver = kind(first, step=second, **more)
     else:
         scale = loss.share * (1 - loss.share)  # the programs minimise r (1 - r) F + penalty
-        weights: Any = {name: first / scale for name in ("l1", "l2") if name in method}
-        solver = StochasticProximal(step=second * scale, max_passes=spend["passes"], **weights)
+        more |= {name: first / scale for name in ("l1", "l2") if name in method}
+        solver = StochasticProximal(step=second * scale, **more)
     return solver.solve(loss).w
 
 
@@ -134,14 +133,6 @@ def fold_aucs(
     """Return the AUC on the held-out rows of each fold, for each parameter: (folds, configs)."""
     sides = [(rows.part(train), rows.part(held)) for train, held in folds]
     return np.array([[held.auc(fit(method, of, c, spend)) for c in configs] for of, held in sides])
-
-
-def chosen(method: str, rows: Sample, folds: Folds, budget: Spend) -> tuple[np.ndarray, Config]:
-    """Return the weights on all rows with the parameters of the best mean AUC on the folds."""
-    best, *others = configs = grid(method, budget)
-    if others:
-        best = configs[int(fold_aucs(method, rows, folds, configs, budget).mean(axis=0).argmax())]
-    return fit(method, rows, best, budget), best
 
 
 def exact_auc_svm(rows: Sample, folds: Folds, lams: Sequence[float]) -> tuple[np.ndarray, float]:
@@ -155,13 +146,12 @@ def exact_auc_svm(rows: Sample, folds: Folds, lams: Sequence[float]) -> tuple[np
 
 def screened_subset(
     rows: Sample, measure: np.ndarray, many: int, k: int
-) -> tuple[np.ndarray, np.ndarray, dict[str, float]]:
-    """Return the best k of the many features of largest measure: weights, features, its proof."""
-    screened = largest(measure, many)
+) -> tuple[np.ndarray, dict[str, float]]:
+    """Return the best k of the many features of largest measure, as weights, and its proof."""
+    screened, w = largest(measure, many), np.zeros(rows.X.shape[1])
     best = best_subset(rows.X[:, screened], rows.positive, k, max_time=20.0)
-    w = np.zeros(rows.X.shape[1])
     w[screened] = best.w
-    return w, screened[best.support], {"subset gap": best.gap, "subset proved": float(best.proved)}
+    return w, {"subset gap": best.gap, "subset proved": float(best.proved)}
 
 
 # [SHT, Tables I and II, Fig. 2]: simulated data, how they are split, and what is measured.
@@ -229,8 +219,10 @@ def compute_synthetic(job: Job) -> Measured:
     methods = [*METHODS, DENSE, TOP, FISHER, *([BOTH] if k_star == STARS[0] else [])]
     weights, found = {}, {}
     for method in methods:
-        weights[method], config = chosen(method, inside, splits, job.budget)
-        found[f"config {method}"] = list(config)
+        configs = grid(method, job.budget)
+        best = fold_aucs(method, inside, splits, configs, job.budget).mean(axis=0).argmax()
+        weights[method] = fit(method, inside, configs[best], job.budget)
+        found[f"config {method}"] = list(configs[best])
     k = int(found[f"config {OURS}"][0])
     loss, kept = sparse_problem(inside.X, inside.positive), max(k - 1, 1)  # published: k - 1
     swaps = StochasticHardThresholding(kept, max_epochs=100, refine="swaps").solve(loss)
@@ -238,7 +230,7 @@ def compute_synthetic(job: Job) -> Measured:
     found["objective published"] = published.solve(loss).objective
     found["objective refit"] = replace(published, refine="refit").solve(loss).objective
     found["objective swaps"] = swaps.objective
-    weights[SUBSET], _, proof = screened_subset(inside, np.abs(loss.delta), 30, 8)
+    weights[SUBSET], proof = screened_subset(inside, np.abs(loss.delta), 30, 8)
     weights[SWAPS], found = swaps.w, found | proof
     weights[ORACLE] = sparse_baselines.oracle_support(inside.X, inside.positive, data.support)
     weights[EXACT], found["gap"] = exact_auc_svm(inside, splits, job.budget["lam of AUC-SVM"])
@@ -274,12 +266,10 @@ def _show(
 ) -> None:
     """Enter each column, named with a `k*` to be filled in, of each method at the four k*. SHT-AUC
     is tested against its rivals with the trials of all k* together."""
-    print_of = printed(PAPER, place)
     for method, (column, measure), k_star in product(methods, columns.items(), STARS):
-        name = column.format(k_star)
+        name, shown = column.format(k_star), printed(PAPER, place).get(method, {})
         values = by_trial(page.results, f"{measure} {method}", k_star)
-        text = print_of[method].get(name) if method in print_of else None
-        page.mean(method, name, values, text, 3)
+        page.mean(method, name, values, shown.get(name), 3)
     for (measure, what), rival in product(tested.items(), rivals):
         names = (OURS, rival)
         each = ([by_trial(page.results, f"{measure} {m}", k) for k in STARS] for m in names)
@@ -358,22 +348,20 @@ COLON = {
 }  # fmt: skip
 
 
-def marker_columns(name: str, names: list[str]) -> dict[int, list[int]]:
+def marker_columns(name: str, names: list[str]) -> dict[str, list[int]]:
     """Return number in the paper's table to columns of the data; without those not found."""
     if name == "colon":
-        return {number: list(columns) for number, columns in COLON.items()}
+        return {str(number): list(columns) for number, columns in COLON.items()}
     places = {accession: at for at, accession in enumerate(names)}
-    probes = {number: text.split() for number, text in LEUKEMIA.items()}
+    probes = {str(number): text.split() for number, text in LEUKEMIA.items()}
     found = {number: [places[p] for p in some if p in places] for number, some in probes.items()}
     return {number: columns for number, columns in found.items() if columns}
 
 
 def ratios(support: np.ndarray, markers: list[int]) -> tuple[float, float]:
     """Return the share of markers among the genes found, and of the markers that were found."""
-    if support.size == 0:
-        return 0.0, 0.0
     hits = float(np.isin(support, markers).sum())
-    return hits / support.size, hits / len(markers)
+    return hits / max(support.size, 1), hits / len(markers)
 
 
 SPARSE = (OURS, "StoIHT", "HSG-HT")
@@ -389,19 +377,14 @@ def shuffled(
     positive: np.ndarray, rng: np.random.Generator, folds: int
 ) -> tuple[np.ndarray, np.ndarray, Folds, Folds]:
     """Return training rows, test rows, the published folds with their slip, and right folds."""
-    n = positive.size
+    pieces = np.array_split(np.arange(TRAINING), folds)
     while True:
-        order = rng.permutation(n)
+        order = rng.permutation(positive.size)
         slipped, train, test = order[:TRAINING], order[order[:TRAINING]], order[order[TRAINING:]]
-        pieces = np.array_split(np.arange(TRAINING), folds)
         published = [(np.delete(slipped, piece), slipped[piece]) for piece in pieces]
-        held = [slipped[piece] for piece in pieces]
-        if positive[train].sum() not in SHARE or positive[test].all() or not positive[test].any():
-            continue
-        if all(2 < (~positive[rows]).sum() < rows.size for rows in held):
+        shared = positive[train].sum() in SHARE and 0 < positive[test].sum() < test.size
+        if shared and all(2 < (~positive[held]).sum() < held.size for _, held in published):
             break
-        if n - positive.sum() < 3 * folds:
-            raise ValueError("too few negative rows for these folds")
     splits = make_splits(folds, np.empty((TRAINING, 0)), positive[train], int(rng.integers(2**31)))
     return train, test, published, [(train[a], train[b]) for a, b in splits]
 
@@ -437,50 +420,53 @@ def compute_genes(job: Job) -> Measured:
     columns = marker_columns(name, names)
     markers = sorted({column for group in columns.values() for column in group})
     found: Measured = {"markers": len(markers), "overlap": np.isin(test, slipped).mean()}
-    found["marker columns"] = {str(number): places for number, places in columns.items()}
-    places = np.sort(train)
+    found["marker columns"], places = columns, np.sort(train)
     inside, new = rows.part(places), rows.part(test)
 
-    def protocols(method: str) -> Measured:
-        """Return the AUC: published, mean of as many results as folds, and right. Of a method with
-        k, by k, and with what Figs. 3 and 4 show."""
+    def tried(method: str) -> Measured:
+        """Return the AUC with all chosen on the training rows; of the paper's methods, too, as
+        published, one for each fold. That is by k where there is one, with what Figs. 3 and 4
+        show."""
         configs = grid(method, budget)
-        leaky, clean = (fold_aucs(method, rows, f, configs, budget) for f in (published, right))
+        ks = len(budget["k"]) if method in SPARSE else 1  # k changes slowest in a grid
+        starts = np.arange(ks) * (len(configs) // ks)
 
         @cache
         def weights(at: int) -> np.ndarray:
             return fit(method, inside, configs[at], budget)
 
-        def tested(lines: np.ndarray, places: list[int]) -> list[float]:
-            return [new.auc(weights(places[int(line[places].argmax())])) for line in lines]
+        def of_each_k(lines: np.ndarray) -> list[list[int]]:
+            """Return by k the parameters that are best on each fold."""
+            return (lines.reshape(len(lines), ks, -1).argmax(axis=2) + starts).T.tolist()
 
-        best, every = int(clean.mean(axis=0).argmax()), [*range(len(configs))]
+        def tested(picks: list[list[int]]) -> list[list[float]]:
+            return [[new.auc(weights(at)) for at in line] for line in picks]
+
+        clean = fold_aucs(method, rows, right, configs, budget)
+        best = int(clean.mean(axis=0).argmax())
         found: Measured = {f"right {method}": new.auc(weights(best))}
+        if method not in METHODS:
+            return found
+        leaky = of_each_k(fold_aucs(method, rows, published, configs, budget))
         if method not in SPARSE:
-            return found | {f"published {method}": tested(leaky, every)}
-        by_k = [[at for at in every if configs[at][0] == k] for k in budget["k"]]
-        shares = []
-        for places in by_k:
-            picks = [places[int(line[places].argmax())] for line in leaky]
-            of_picks = [ratios(np.flatnonzero(weights(at)), markers) for at in picks]
-            shares.append(np.mean(of_picks, axis=0).tolist())
+            return found | {f"published {method}": tested(leaky)[0]}
+        shares = [[ratios(np.flatnonzero(weights(at)), markers) for at in line] for line in leaky]
         return found | {
-            f"published {method}": [tested(leaky, places) for places in by_k],
-            f"unslipped {method}": [tested(clean, places) for places in by_k],
+            f"published {method}": tested(leaky),
+            f"unslipped {method}": tested(of_each_k(clean)),
             f"k {method}": configs[best][0],
             f"genes {method}": np.flatnonzero(weights(best)).tolist(),
-            f"ratios {method}": shares,
+            f"ratios {method}": np.mean(shares, axis=1).tolist(),
         }
 
-    for method in METHODS:
-        found |= protocols(method)
+    for method in (*METHODS, DENSE, TOP, FISHER):
+        found |= tried(method)
     local = [(np.searchsorted(places, a), np.searchsorted(places, b)) for a, b in right]
-    for method in (DENSE, TOP, FISHER):
-        found[f"right {method}"] = new.auc(chosen(method, inside, local, budget)[0])
     w, found["gap"] = exact_auc_svm(inside, local, budget["lam of AUC-SVM"])
     found[f"right {EXACT}"] = new.auc(w)
     fisher = sparse_baselines.fisher_scores(inside.X, inside.positive)
-    w, found[f"genes {GENE_SUBSET}"], proof = screened_subset(inside, fisher, 40, 5)
+    w, proof = screened_subset(inside, fisher, 40, 5)
+    found[f"genes {GENE_SUBSET}"] = np.flatnonzero(w)
     return found | proof | {f"right {GENE_SUBSET}": new.auc(w)}
 
 
@@ -493,7 +479,8 @@ def table_of(results: Results, kind: str, method: str, name: str) -> np.ndarray:
     """Return the AUC by shuffle and k, averaged over the folds: (shuffles, k), k = 1 without."""
     found = [record[f"{kind} {method}"] for record in results.select(set=name)]
     array = np.array(found, dtype=float)
-    return array.mean(axis=-1).reshape(len(found), -1) if found else np.empty((0, 1))
+    many = len(results.budget["k"]) if method in SPARSE else 1
+    return array.mean(axis=-1).reshape(len(found), many) if found else np.empty((0, many))
 
 
 BEST = ("best k from 30 to 100", "best other k")
@@ -543,15 +530,14 @@ def fig_3(page: Page) -> None:
         curves: Curves = {}
         for method in SPARSE:
             row, found = f"{name}, {method}", table_of(page.results, "published", method, name)
-            columns = found.T if len(found) else [np.empty(0)] * len(ks)
             curves[method] = []
-            for k, values in zip(ks, columns, strict=True):
+            for k, values in zip(ks, found.T, strict=True):
                 if mean := page.mean(row, f"k = {k:g}", values, digits=3):
                     curves[method].append((k, *mean))
             if 500 in ks and len(found):
                 near = np.array([30 <= k <= 100 for k in ks])
                 best = [found[:, (found.mean(axis=0) * some).argmax()] for some in (near, ~near)]
-                ends = [columns[ks.index(k)] for k in (500, 300)]
+                ends = [found[:, ks.index(k)] for k in (500, 300)]
                 for sides, names in ((ends, ("k = 500", "k = 300")), (best, BEST)):
                     page.paired(sides, names, before=row, overlap=overlap(name))
         levels = ("SPAM-l1", "SOLAM")
@@ -630,7 +616,7 @@ DONE = 0.95
 def compute_epochs(job: Job) -> Measured:
     """Run SHT-AUC with k = k* and both steps, looking at AUC and objective on the way. The weights
     at the end are compared with the k features of largest mean difference."""
-    k, r = job["k_star"], job["r"]
+    k, r, each = job["k_star"], job["r"], job.budget["epochs between looks"]
     seed = job.draw_seed(f"{k} {r:g} {job['trial']}")
     data = sparse_mean_shift(1000, seed, d=1000, k_star=k, r=r, normalize=True)
     train, test = make_splits(5, data.X, data.is_positive, seed % 2**31)[0]
@@ -638,12 +624,11 @@ def compute_epochs(job: Job) -> Measured:
     found: Measured = {}
     for name, factor in ((PUBLISHED, 1.0), (COMMON, STEP / (r * (1 - r)))):
         w, values, curve, held = np.zeros(1000), [1.0], [], []
-        each = job.budget["epochs between looks"]
-        options: dict[str, Any] = {"tol": 0.0, "mode": "authors", "step": factor}
-        options |= {"block_size": job.budget["rows of a batch"], "max_epochs": each}
+        options: Any = {"block_size": job.budget["rows of a batch"], "step": factor, "tol": 0.0}
+        # The published configuration keeps one feature less than it is given.
+        solver = StochasticHardThresholding(k + 1, mode="authors", max_epochs=each, **options)
         for look in range(job.budget["epochs"] // each):
-            # The published configuration keeps one feature less than it is given.
-            solution = StochasticHardThresholding(k + 1, seed=look, **options).solve(loss, w)
+            solution = replace(solver, seed=look).solve(loss, w)
             w = solution.w
             values += [line.objective for line in solution.history[1:]]
             curve.append(auc(data.X[train] @ w, data.is_positive[train]))
