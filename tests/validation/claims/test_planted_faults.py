@@ -295,7 +295,7 @@ BY_HAND: list[tuple[str, str, Callable[[Any], Any]]] = [
     ("sht-eq-14-falls-with-the-share", "sht.denominator",
      instead(lambda *sizes: (9.0, -np.arange(10.0)))),
     ("sht-tolerance-grows-with-the-imbalance", "sht.sht_theorem1",
-     instead(lambda *a, **r: SimpleNamespace(quantities={"kappa": 0.5, "sigma": next(SIZES)}))),
+     instead(lambda *a, **r: SimpleNamespace(terms={"tolerance": next(SIZES)}))),
     ("sht-gradient-costs-o-bd", "exact.square_loss.row_average.RowAverage.gradient",
      with_work),
     ("sht-jaccard-column", "sht.JACCARD", lambda right: dict.fromkeys(right, (1.0,) * 4)),
