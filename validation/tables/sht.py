@@ -73,17 +73,14 @@ SEARCH = (
 DENSE, TOP, EXACT = "mean difference", "top-k mean difference", "AUC-SVM, exact"
 FISHER = "top-k Fisher"
 GRIDS = {  # lines of a budget
-    "SHT-AUC": ("k", "blocks"),
-    "SPAM-l1": ("beta", "xi"),
-    "SPAM-l2": ("beta", "xi"),
-    BOTH: ("beta", "xi"),
+    OURS: ("k", "blocks"),
+    **dict.fromkeys(("SPAM-l1", "SPAM-l2", BOTH), ("beta", "xi")),
     "FSAUC": ("R", "eta of FSAUC"),
     "SOLAM": ("R", "xi"),
     "StoIHT": ("k", "blocks"),
     "HSG-HT": ("k", "tau of HSG-HT"),
     DENSE: (),
-    TOP: ("k",),
-    FISHER: ("k",),
+    **dict.fromkeys((TOP, FISHER), ("k",)),
 }
 
 
@@ -174,7 +171,7 @@ def synthetic_parts(budget: Spend) -> list[Part]:
     cases = [(k_star, RARE) for k_star in STARS]
     cases += [(STARS[0], r) for r in budget["r"] if r != RARE]
     rare, common = budget["folds of a trial"], budget["folds of a trial, r above 0.05"]
-    every = product(range(max(rare, common)), range(budget["trials (new data)"]), cases)
+    every = product(range(5), range(budget["trials (new data)"]), cases)
     key = "k={k_star},r={r:g},trial={trial},fold={fold}"
     return [
         Part.of(key, k_star=k_star, r=r, trial=trial, fold=fold)
@@ -206,23 +203,21 @@ def synthetic_parts(budget: Spend) -> list[Part]:
     printed_minutes=300,
 )
 def compute_synthetic(job: Job) -> Measured:
-    k_star, r, trial = job["k_star"], job["r"], job["trial"]
-    purpose = f"{k_star} {r:g} {trial}"
-    data = sparse_mean_shift(N, job.draw_seed(purpose), d=D, k_star=k_star, r=r)
+    k_star, r, budget = job["k_star"], job["r"], job.budget
+    seed = job.draw_seed(f"{k_star} {r:g} {job['trial']}")
+    data = sparse_mean_shift(N, seed, d=D, k_star=k_star, r=r)
     assert data.support is not None
-    seed = job.draw_seed(purpose) % 2**31
-    train, test = make_splits(5, data.X, data.is_positive, seed)[job["fold"]]
+    train, test = make_splits(5, data.X, data.is_positive, seed % 2**31)[job["fold"]]
     mean, spread = data.X[train].mean(axis=0), data.X[train].std(axis=0)
     rows = Sample((data.X - mean) / (spread * np.sqrt(D)), data.is_positive)
-    inside = rows.part(train)
-    splits = make_splits(job.budget["inner folds"], inside.X, inside.positive, job["fold"])
+    inside, new = rows.part(train), rows.part(test)
+    splits = make_splits(budget["inner folds"], inside.X, inside.positive, job["fold"])
     methods = [*METHODS, DENSE, TOP, FISHER, *([BOTH] if k_star == STARS[0] else [])]
     weights, found = {}, {}
     for method in methods:
-        configs = grid(method, job.budget)
-        best = fold_aucs(method, inside, splits, configs, job.budget).mean(axis=0).argmax()
-        weights[method] = fit(method, inside, configs[best], job.budget)
-        found[f"config {method}"] = list(configs[best])
+        configs = grid(method, budget)
+        best = configs[fold_aucs(method, inside, splits, configs, budget).mean(axis=0).argmax()]
+        weights[method], found[f"config {method}"] = fit(method, inside, best, budget), list(best)
     k = int(found[f"config {OURS}"][0])
     loss, kept = sparse_problem(inside.X, inside.positive), max(k - 1, 1)  # published: k - 1
     swaps = StochasticHardThresholding(kept, max_epochs=100, refine="swaps").solve(loss)
@@ -233,12 +228,12 @@ def compute_synthetic(job: Job) -> Measured:
     weights[SUBSET], proof = screened_subset(inside, np.abs(loss.delta), 30, 8)
     weights[SWAPS], found = swaps.w, found | proof
     weights[ORACLE] = sparse_baselines.oracle_support(inside.X, inside.positive, data.support)
-    weights[EXACT], found["gap"] = exact_auc_svm(inside, splits, job.budget["lam of AUC-SVM"])
+    weights[EXACT], found["gap"] = exact_auc_svm(inside, splits, budget["lam of AUC-SVM"])
     for method, w in weights.items():
         cut = np.where(np.abs(w) > SMALL, w, 0.0) if method in CUT else w
         score = f1(cut, data.support)
         found |= {
-            f"auc {method}": rows.part(test).auc(w),
+            f"auc {method}": new.auc(w),
             f"true {method}": true_auc(w / spread, data.support),
             f"f1 {method}": score,
             f"ji {method}": score / (2 - score),
@@ -256,14 +251,7 @@ def by_trial(results: Results, name: str, k_star: int, r: float = RARE) -> np.nd
     return np.array([np.mean(values) for values in found.values()])
 
 
-def _show(
-    page: Page,
-    place: str,
-    methods: Sequence[str],
-    columns: Mapping[str, str],
-    tested: Mapping[str, str],
-    rivals: Sequence[str],
-) -> None:
+def _show(page: Page, place: str, methods: Any, columns: Any, tested: Any, rivals: Any) -> None:
     """Enter each column, named with a `k*` to be filled in, of each method at the four k*. SHT-AUC
     is tested against its rivals with the trials of all k* together."""
     for method, (column, measure), k_star in product(methods, columns.items(), STARS):
@@ -271,9 +259,8 @@ def _show(
         values = by_trial(page.results, f"{measure} {method}", k_star)
         page.mean(method, name, values, shown.get(name), 3)
     for (measure, what), rival in product(tested.items(), rivals):
-        names = (OURS, rival)
-        each = ([by_trial(page.results, f"{measure} {m}", k) for k in STARS] for m in names)
-        page.paired(map(np.concatenate, each), names, "", 3, f"{what}, all four k*")
+        each = ([by_trial(page.results, f"{measure} {m}", k) for k in STARS] for m in (OURS, rival))
+        page.paired(map(np.concatenate, each), (OURS, rival), "", 3, f"{what}, all four k*")
 
 
 @table("sht-table-1", "sht-synthetic")
@@ -310,9 +297,8 @@ def fig_2(page: Page) -> None:
         page.draw(title, ("share of positives r", title), curves, (DENSE,))
     last = shares[-1]
     for rival, r in product(("StoIHT", "HSG-HT", "SPAM-l2", "SOLAM", DENSE), (RARE, last)):
-        names = (OURS, rival)
-        sides = (values("true", m, r) for m in names)
-        page.paired(sides, names, "in AUC on new rows", 3, f"r = {r:g}")
+        sides = (values("true", m, r) for m in (OURS, rival))
+        page.paired(sides, (OURS, rival), "in AUC on new rows", 3, f"r = {r:g}")
     if all(values("true", OURS, r).size for r in (RARE, last)):
         rare, most = (values("true", ORACLE, r).mean() for r in (RARE, last))
         ceiling = stats.norm.cdf(np.sqrt(STARS[0] / 2) * SHIFT)
@@ -471,7 +457,7 @@ def compute_genes(job: Job) -> Measured:
 
 
 GENE_ADDED = (DENSE, TOP, FISHER, EXACT, GENE_SUBSET)
-SIZES = {"colon": 62, "leukemia": 72}
+OVERLAP = {"colon": (62 - TRAINING) / TRAINING, "leukemia": (72 - TRAINING) / TRAINING}
 COLUMNS = {"colon": 2000, "leukemia": 7129}
 
 
@@ -483,17 +469,13 @@ def table_of(results: Results, kind: str, method: str, name: str) -> np.ndarray:
     return array.mean(axis=-1).reshape(len(found), many) if found else np.empty((0, many))
 
 
-BEST = ("best k from 30 to 100", "best other k")
+RIGHT = "chosen on training rows"
 
 
 def by_test_k(results: Results, kind: str, method: str, name: str) -> np.ndarray:
     """Return the AUC of each shuffle at the k of the best mean on the test rows."""
     table = table_of(results, kind, method, name)
     return table[:, int(table.mean(axis=0).argmax())] if len(table) else np.empty(0)
-
-
-def overlap(name: str) -> float:
-    return (SIZES[name] - TRAINING) / TRAINING
 
 
 @table("sht-table-3", "sht-genes")
@@ -504,19 +486,17 @@ def table_3(page: Page) -> None:
         if method in METHODS:
             values = by_test_k(results, "published", method, name)
             page.mean(method, f"{name}, as published", values, genes[method][name], 4)
-        page.mean(method, f"{name}, chosen on training rows", f"right {method}", digits=4, set=name)
+        page.mean(method, f"{name}, {RIGHT}", f"right {method}", digits=4, set=name)
         if method in SPARSE:
             leak = by_test_k(results, "unslipped", method, name)
             page.mean(method, f"{name}, only k on test rows", leak, digits=4)
     for name in SETS:
-        more: dict[str, Any] = {"overlap": overlap(name), "set": name}
+        more: dict[str, Any] = {"overlap": OVERLAP[name], "set": name}
         for method in (*SPARSE, "SPAM-l1", "FSAUC"):
             sides = (by_test_k(results, "published", method, name), f"right {method}")
-            names = ("as published", "chosen on training rows")
-            page.paired(sides, names, before=f"{name}, {method}", **more)
+            page.paired(sides, ("as published", RIGHT), before=f"{name}, {method}", **more)
         for rival in methods[1:]:
-            before = f"{name}, chosen on training rows"
-            page.paired("right {}", (OURS, rival), before=before, **more)
+            page.paired("right {}", (OURS, rival), before=f"{name}, {RIGHT}", **more)
     proved = page.values("subset proved")
     if proved.size:
         page.known = {"proved": int(proved.sum()), "tried": proved.size}
@@ -538,12 +518,12 @@ def fig_3(page: Page) -> None:
                 near = np.array([30 <= k <= 100 for k in ks])
                 best = [found[:, (found.mean(axis=0) * some).argmax()] for some in (near, ~near)]
                 ends = [found[:, ks.index(k)] for k in (500, 300)]
-                for sides, names in ((ends, ("k = 500", "k = 300")), (best, BEST)):
-                    page.paired(sides, names, before=row, overlap=overlap(name))
+                more: Any = {"before": row, "overlap": OVERLAP[name]}
+                page.paired(ends, ("k = 500", "k = 300"), **more)
+                page.paired(best, ("best k from 30 to 100", "best other k"), **more)
         levels = ("SPAM-l1", "SOLAM")
         for method in levels:
-            values = by_test_k(page.results, "published", method, name)
-            if values.size:
+            if (values := by_test_k(page.results, "published", method, name)).size:
                 curves[method] = [(k, float(values.mean())) for k in (ks[0], ks[-1])]
         page.draw(name, ("k", "AUC"), curves, levels, log_x=True)
 
@@ -552,23 +532,20 @@ def fig_3(page: Page) -> None:
 def fig_4(page: Page) -> None:
     ks = [float(k) for k in page.results.budget["k"]]
     for name in SETS:
+        records, shares = [*page.results.select(set=name)], {}
         curves: Curves = {}
-        shares = {}
-        for method in SPARSE:
-            select = page.results.select(set=name)
-            records = np.array([record[f"ratios {method}"] for record in select])
-            if not len(records):
-                continue
+        for method in SPARSE if records else ():
+            found = np.array([record[f"ratios {method}"] for record in records])
             sides = product(enumerate(ks), enumerate(("of those found", "of the markers")))
             for (at, k), (side, what) in sides:
-                page.mean(f"{name}, {method}", f"{what}, k = {k:g}", records[:, at, side], digits=3)
-            curves[method] = [*zip(ks, records.mean(axis=0)[:, 0].tolist(), strict=True)]
-            shares[method] = records[:, ks.index(30), 0] if 30 in ks else np.empty(0)
-        for names in [(OURS, rival) for rival in SPARSE[1:] if rival in shares]:
-            sides = (shares[method] for method in names)
-            page.paired(sides, names, "", 4, f"{name}, k = 30", 1 / overlap(name))
-        if curves:
-            chance = float(page.values("markers", set=name)[0]) / COLUMNS[name]
+                page.mean(f"{name}, {method}", f"{what}, k = {k:g}", found[:, at, side], digits=3)
+            curves[method] = [*zip(ks, found.mean(axis=0)[:, 0].tolist(), strict=True)]
+            shares[method] = found[:, [k == 30 for k in ks], 0].ravel()
+        for rival in SPARSE[1:] if records else ():
+            sides = (shares[OURS], shares[rival])
+            page.paired(sides, (OURS, rival), "", 4, f"{name}, k = 30", 1 / OVERLAP[name])
+        if records:
+            chance = float(records[0]["markers"]) / COLUMNS[name]
             curves["chance"] = [(k, chance) for k in (ks[0], ks[-1])]
             page.draw(name, ("k", "markers / genes found"), curves, ("chance",), log_x=True)
 
@@ -580,11 +557,8 @@ def lists(page: Page) -> None:
         records = list(page.results.select(set=name))
         for method in (OURS, GENE_SUBSET) if records else ():
             counts = Counter(gene for record in records for gene in record[f"genes {method}"])
-            marks = {
-                column: f", marker {number}"
-                for number, columns in records[-1]["marker columns"].items()
-                for column in columns
-            }
+            markers = records[-1]["marker columns"].items()
+            marks = {at: f", marker {number}" for number, places in markers for at in places}
             for rank, (column, times) in enumerate(counts.most_common(8), start=1):
                 text = f"{column + 1} ({times} of {len(records)}){marks.get(column, '')}"
                 page.enter(f"{name}, {method}", f"no. {rank}", None, text)
@@ -652,30 +626,28 @@ def compute_epochs(job: Job) -> Measured:
 def fig_1(page: Page) -> None:
     results, text = page.results, printed(PAPER, "Fig. 1")
     for k, name, r in product(STARS, (PUBLISHED, COMMON), SHARES):
-        at = f"r = {r:g}"
-        print_of = text[at].get("epochs") if name == PUBLISHED and at in text else None
-        column = f"epochs, {at}, {name}"
-        page.mean(f"k* = {k}", column, f"epochs {name}", print_of, 0, k_star=k, r=r)
+        shown = text.get(f"r = {r:g}", {}).get("epochs") if name == PUBLISHED else None
+        column = f"epochs, r = {r:g}, {name}"
+        page.mean(f"k* = {k}", column, f"epochs {name}", shown, 0, k_star=k, r=r)
     for name in (PUBLISHED, COMMON):
         what = f"epochs {name}"
         ends = ([(what, {"k_star": k, "r": SHARES[at]}) for at in (0, -1)] for k in STARS)
         sides = zip(*(results.matched("trial", *pair) for pair in ends), strict=True)
-        names = ("epochs at r = 0.05", "at r = 0.5")
-        page.paired(map(np.concatenate, sides), names, "", 0, name)
+        page.paired(map(np.concatenate, sides), ("epochs at r = 0.05", "at r = 0.5"), "", 0, name)
     for r in (SHARES[0], SHARES[-1]):
         curves = [record[f"train {PUBLISHED}"] for record in results.select(r=r)]
         late = (np.array([c[len(c) * third // 3 - 1] for c in curves]) for third in (3, 2))
         names = ("training AUC after 300 epochs", "after 200")
         page.paired(late, names, "", 5, f"r = {r:g}, {PUBLISHED}")
-    shown = [(f"k* = {k}, published step", k, f"train {PUBLISHED}") for k in STARS]
-    shown.append(("k* = 20, one step", STARS[0], f"train {COMMON}"))
-    shown.append(("k* = 20, test rows", STARS[0], f"test {PUBLISHED}"))
+    panels = [(f"k* = {k}, published step", k, f"train {PUBLISHED}") for k in STARS]
+    panels.append(("k* = 20, one step", STARS[0], f"train {COMMON}"))
+    panels.append(("k* = 20, test rows", STARS[0], f"test {PUBLISHED}"))
     gap = float(results.budget["epochs between looks"])
-    for title, k, name in shown:
+    for title, k, name in panels:
         curves = {}
         for r in SHARES:
-            lines = [record[name] for record in results.select(k_star=k, r=r)]
-            mean = np.mean(lines, axis=0) if lines else np.empty(0)
-            heights = (mean / mean.max()).tolist() if lines else []
-            curves[f"r = {r:g}"] = [(gap * at, y) for at, y in enumerate(heights, start=1)]
+            if lines := [record[name] for record in results.select(k_star=k, r=r)]:
+                mean = np.mean(lines, axis=0)
+                heights = enumerate((mean / mean.max()).tolist(), start=1)
+                curves[f"r = {r:g}"] = [(gap * at, y) for at, y in heights]
         page.draw(title, ("epochs", "AUC / its maximum"), curves)
