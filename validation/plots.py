@@ -4,7 +4,7 @@ the numbers of a picture; matplotlib is loaded only when a report is written."""
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import cycle
 from typing import Any
@@ -29,8 +29,8 @@ class Series:
     """One curve: `x` and `y` of one length, finite; a reference line has no markers."""
 
     name: str
-    x: tuple[float, ...]
-    y: tuple[float, ...]
+    x: Sequence[float]
+    y: Sequence[float]
     reference: bool = False
 
     @classmethod
@@ -38,7 +38,7 @@ class Series:
         """Return the curve through the points that a logarithmic axis can show."""
         points = np.array([x, y], dtype=float)
         kept = points[:, np.isfinite(points).all(axis=0) & (points > 0).all(axis=0)]
-        return cls(name, tuple(kept[0].tolist()), tuple(kept[1].tolist()), reference)
+        return cls(name, *kept.tolist(), reference)
 
 
 @dataclass(frozen=True)
@@ -54,10 +54,7 @@ class Figure:
 
     @classmethod
     def from_document(cls, figure: dict[str, Any]) -> Figure:
-        parts = (
-            {**part, "x": tuple(part["x"]), "y": tuple(part["y"])} for part in figure["series"]
-        )
-        return cls(**{**figure, "series": tuple(Series(**part) for part in parts)})
+        return cls(**figure | {"series": tuple(Series(**part) for part in figure["series"])})
 
 
 def draw(axes: Any, figure: Figure) -> None:

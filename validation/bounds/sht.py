@@ -1,13 +1,12 @@
 """The convergence theory of stochastic hard thresholding for AUC [SHT], as bounds.
 
-The losses of the blocks are f_i(w) = w'M_i w - 2 w'delta + 1 with Hessian 2 M_i, F is their mean,
-and [SHT, Assumption 1, Assumption 2] speak of
+The losses of the blocks are f_i(w) = w'M_i w - 2 w'delta + 1, F is their mean, and [SHT, Assumption
+1, Assumption 2] speak of
 
     rho-_s = 2 min over |S| = s of the least eigenvalue of the mean (M)_SS,
     rho+_s = 2 max over i and |S| = s of the largest eigenvalue of (M_i)_SS.
 
-All supports are tried, where they are few: the least value that a search met is not a lower bound
-of rho-, so it is never returned.
+All supports are tried: the least value that a search met is not a lower bound of rho-.
 """
 
 import itertools
@@ -110,10 +109,8 @@ def nu_printed(k: int, k_star: int) -> float:
 
 
 def nu_lemma2(k: int, k_star: int, d: int) -> float:
-    """Return the 1 + nu of [SHT, Lemma 2], which the proof uses: at most `nu_printed`, 1 for k >=
-    d.
-
-    nu = (mu + sqrt((4 + mu) mu)) / 2 with mu = min(k*, d - k) / (k - k* + min(k*, d - k))."""
+    """Return 1 + (mu + sqrt((4 + mu) mu)) / 2 with mu = min(k*, d - k) / (k - k* + min(k*, d - k)),
+    the 1 + nu of [SHT, Lemma 2], which the proof uses: at most `nu_printed`, 1 for k >= d."""
     left = lowest(k_star, d - k)
     mu = left / (k - k_star + left) if left > 0 else 0.0
     return 1 + (mu + math.sqrt((4 + mu) * mu)) / 2
@@ -193,24 +190,18 @@ def sht_theorem1(
     if not constants.plus > 0:
         raise InputError("rho+ must be > 0: the blocks have no curvature")
     factor = nu_printed(k, k_star) if nu == "printed" else nu_lemma2(k, k_star, d)
-    kappa = math.sqrt(factor * highest(1 - 1 / constants.ratio, 0.0))
+    plus, rho = constants.plus, constants.ratio
+    kappa = math.sqrt(factor * highest(1 - 1 / rho, 0.0))
     largest = np.sort(np.abs(2 * (M_blocks @ w_star - delta)), axis=1)[:, d - s :]
-    sigma = math.sqrt(factor) / constants.plus * float(np.linalg.norm(largest, axis=1).mean())
-    start = float(np.linalg.norm(w0 - w_star))
+    sigma = math.sqrt(factor) / plus * float(np.linalg.norm(largest, axis=1).mean())
+    start, needed = float(np.linalg.norm(w0 - w_star)), least_sparsity(rho, k_star)
     left = (kappa**t * start, sigma / (1 - kappa)) if kappa < 1 else (math.inf, math.inf)
-    needed = least_sparsity(constants.ratio, k_star)
-    verdict = "holds" if k > needed else "does not hold"
-    known = {"kappa": kappa, "sigma": sigma, "nu": factor}
-    known |= {"rho-": constants.minus, "rho+": constants.plus, "rho": constants.ratio}
-    return Bound(
-        f"SHT Theorem 1, {nu} nu",
-        dict(zip(("start", "tolerance"), left, strict=True)),
-        left_side,
-        limit=start,
-        at_least=sum(left),
-        quantities=known | {"step": 1 / constants.plus, "k needed": needed},
-        notes=(f"k = {k} > (rho^2 - rho) k* = {needed:.3g} {verdict}", IN_FLOATS),
-    )
+    terms = {"start": left[0], "tolerance": left[1]}
+    known = {"kappa": kappa, "sigma": sigma, "nu": factor, "rho-": constants.minus, "rho+": plus}
+    known |= {"rho": rho, "step": 1 / plus, "k needed": needed}
+    said = f"k = {k} > (rho^2 - rho) k* = {needed:.3g} {'holds' if k > needed else 'does not hold'}"
+    name, total = f"SHT Theorem 1, {nu} nu", sum(left)
+    return Bound(name, terms, left_side, start, total, quantities=known, notes=(said, IN_FLOATS))
 
 
 # What [SHT, Theorem 2] says of restricted curvature on Gaussian rows, and what is right. Rows of

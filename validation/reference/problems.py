@@ -42,13 +42,11 @@ def _all_problems() -> tuple[ReferenceProblem, ...]:
 
 
 def _problem(data: Mapping[str, Any], entry: Mapping[str, Any]) -> ReferenceProblem:
+    given = data["sample_weight"]
+    weight = None if given is None else np.array(given, dtype=float)
     X, y = np.array(data["X"], dtype=float), np.array(data["y"], dtype=np.int64)
-    weight = None
-    if data["sample_weight"] is not None:
-        weight = np.array(data["sample_weight"], dtype=float)
-        weight.setflags(write=False)
-    X.setflags(write=False)
-    y.setflags(write=False)
+    for array in (X, y, *([] if weight is None else [weight])):
+        array.setflags(write=False)
     optimum = {}  # the nearest float to "0.8" is above it
     for loss, (low, high) in entry["optimum"].items():
         optimum[loss] = float_below(Fraction(low)), float_above(Fraction(high))
