@@ -1,6 +1,6 @@
 """The tables and the figure of Nonlinear."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import product
 from typing import Any
 
@@ -15,14 +15,16 @@ from ...approx.nsauc import PairSGD, Walk, mean_square_size, random_pairs, start
 from ...approx.nystrom import nystrom_map
 from ...approx.oam import OnlineAUC
 from ...approx.online import from_rows
-from ...approx.solam import SaddleWalk, StochasticSaddle
+from ...approx.solam import StochasticSaddle
 from ...exact.api.cross_validation import cross_validated_path, make_splits
-from ...exact.api.solve import choose_solver
+from ...exact.formulation.formulation import Formulation, formulate
+from ...exact.formulation.request import Request
 from ...exact.pairs.auc import auc
 from ...exact.spaces.kernels import get_kernel
 from ...exact.spaces.rows import Rows
 from ..data.datasets import TASKS, load_real
 from ..data.printed_numbers import printed
+from .scaling_up import full_fit
 from .table import (
     Budget,
     Curves,
@@ -64,18 +66,18 @@ def overlap(name: str) -> float:
 def split(job: Job) -> tuple[Sample, Sample]:
     """Return training and test rows, cut to the budget's and standardised by the training rows.
     Where the test part is published, other splits draw other training rows, if there are more."""
-    name, rep, budget = job["set"], job["rep"], job.budget
-    rng = job.rng(f"split {name} {rep}")
+    name, budget, folder = job["set"], job.budget, job.run.data_dir
+    rng = job.rng(f"split {name} {job['rep']}")
     if name in PUBLISHED:
-        train, test = (load_real(name, job.run.data_dir, part) for part in ("train", "test"))
+        train, test = (load_real(name, folder, part) for part in ("train", "test"))
         X, y = np.concatenate([train.X, test.X]), np.concatenate([train.y, test.y]) == 1
         first = rng.permutation(train.y.size)
         second = train.y.size + rng.permutation(test.y.size)
     else:
-        data = load_real(name, job.run.data_dir)
+        data, seed = load_real(name, folder), int(rng.integers(2**31))
         X, y = data.X, data.is_positive
-        asked: Any = {"stratify": y, "random_state": int(rng.integers(2**31))}
-        first, second = train_test_split(np.arange(y.size), test_size=TEST_SHARE, **asked)
+        asked: Any = {"test_size": TEST_SHARE, "stratify": y, "random_state": seed}
+        first, second = train_test_split(np.arange(y.size), **asked)
     first = first[: budget["training rows, at most"]]
     second = second[: budget["test rows, at most"]]
     mean, spread = X[first].mean(axis=0), X[first].std(axis=0)
@@ -122,20 +124,14 @@ TITLES = {
     "rfauc": "RFAUC",
     "nbauc": "NBAUC",
 }
-BATCH_METHODS = tuple(TITLES)
 FEWER, ALSO = "-at-rbf-rows", "also at the rows of RBF-RankSVM"
 SUBSAMPLE = 5
 TOL, PATH_TOL = 1e-6, 1e-3
 CLEARLY = 0.3  # points of AUC; a lam so far below the best is clearly worse
-BATCH_SEARCH = (
-    "For each width one certified path of growing C is followed in each fold, each solution "
-    f"started from the one before. It is left once two C in a row are more than {CLEARLY:g} points "
-    "below the best: a rule of thumb, not a proof."
-)
 
 
 def batch_parts(budget: Mapping[str, Any]) -> list[Part]:
-    methods = (*BATCH_METHODS, *(f"{m}{FEWER}" for m in budget.get(ALSO, [])))
+    methods = (*TITLES, *(f"{m}{FEWER}" for m in budget.get(ALSO, [])))
     key = "{set},{method},split={rep}"
     return every_part(key, TASKS, rep="splits", set=SETS[::-1], method=methods)(budget)
 
@@ -156,26 +152,38 @@ def batch_parts(budget: Mapping[str, Any]) -> list[Part]:
     Budget("width, RFAUC", [1, 10, 100], [1, 10, 100], [1, 10, 100]),
     Budget("rounds of k-means, at most", None, 20, 20),
     Budget(ALSO, "none", None, None, ["nbauc", "rfauc"]),
-    search=BATCH_SEARCH,
+    search="For each width one certified path of growing C is followed in each fold, each solution "
+    f"started from the one before. It is left once two C in a row are more than {CLEARLY:g} points "
+    "below the best: a rule of thumb, not a proof.",
     quick_minutes=3.3,
     printed_minutes=200,
 )
 def compute_batch(job: Job) -> Measured:
     (train, test), (method, few_rows, _) = split(job), job["method"].partition(FEWER)
-    if few_rows:  # so that seconds are compared at equal numbers of rows
+    kernel, chosen, values = method.startswith("rbf"), "", [0.0]
+    if method == "rbf-subsample":
+        train = train.part(slice(train.positive.size // SUBSAMPLE))
+    if kernel or few_rows:  # so that seconds are compared at equal numbers of rows
         train = train.part(slice(job.budget["rows of RBF-RankSVM, at most"]))
-    if method.startswith("rbf"):
-        return _whole_kernel(job, train, test, method == "rbf-subsample")
-    if method == "linear":
-        return _linear(job, train, test, lambda X: X, 0.0)
-    if method == "nbauc":
-        return _linear(job, train, test, *timed(lambda: nystrom(job, train)))
-    best = (-np.inf, 0.0)
-    for width in job.budget["width, RFAUC"]:
-        tuning = few(job, train).mapped(_fourier(job, train, width))
-        best = max(best, (tuned(job, tuning, train.positive)[1], width))
-    fourier = timed(lambda: _fourier(job, train, best[1]))
-    return {"width": best[1], **_linear(job, train, test, *fourier)}
+    if kernel:
+        chosen, values = "gamma", [2.0**k for k in job.budget["log2 gamma, RBF-RankSVM"]]
+    elif method == "rfauc":
+        chosen, values = "width", job.budget["width, RFAUC"]
+
+    def features(value: float) -> Features:
+        if method == "nbauc":
+            return nystrom(job, train)
+        return fourier(job, train, value) if method == "rfauc" else lambda X: X
+
+    made = {value: timed(lambda value=value: features(value)) for value in values}
+    tuning, grid = few(job, train), lams(job, train, ", RBF-RankSVM" * kernel)
+    tried = []
+    for value, (mapped, _) in made.items():
+        reached, lam = tuned(job, tuning.mapped(mapped), grid, value if kernel else None)
+        tried.append((reached, value, lam))
+    _, value, lam = max(tried)
+    found = certified(train, test, *made[value], lam, value if kernel else None)
+    return found | ({chosen: value} if chosen else {})
 
 
 def nystrom(job: Job, train: Sample) -> Features:
@@ -187,7 +195,7 @@ def nystrom(job: Job, train: Sample) -> Features:
     return nystrom_map(kernel, centres.rows).transform
 
 
-def _fourier(job: Job, train: Sample, width: float) -> Features:
+def fourier(job: Job, train: Sample, width: float) -> Features:
     """Return random Fourier features of exp(-d^2 / (2 width^2))."""
     seed = job.draw_seed(f"fourier {job['set']} {job['rep']}") % 2**31
     count = job.budget["landmarks and Fourier features"]
@@ -200,78 +208,61 @@ def few(job: Job, train: Sample) -> Sample:
     return train.part(slice(job.budget["rows that are tuned on, at most"]))
 
 
-def lams(job: Job, positive: np.ndarray, powers: str = "log2 C") -> list[float]:
-    """Return the grid as weights of the penalty: lam = 1 / (C n_pos n_neg) of these rows."""
-    n_pos = int(positive.sum())
-    return [1 / (2.0**k * n_pos * (positive.size - n_pos)) for k in job.budget[powers]]
+def lams(job: Job, train: Sample, of: str = "") -> list[float]:
+    """Return the grid as weights of the penalty, falling: lam = 1 / (C n_pos n_neg)."""
+    pairs = int(train.positive.sum()) * int((~train.positive).sum())
+    return sorted((1 / (2.0**k * pairs) for k in job.budget[f"log2 C{of}"]), reverse=True)
 
 
-def tuned(job: Job, tuning: Sample, positive: np.ndarray) -> tuple[float, float]:
-    """Return the lam of the highest held-out AUC along the certified path, and that AUC."""
+def machine(sample: Sample, lam: float, gamma: float | None) -> Formulation:
+    """Return the squared hinge over all pairs, linear or in the Gaussian kernel."""
+    kernel: Any = {} if gamma is None else {"kernel": "rbf", "gamma": gamma}
+    request = Request.of(lam, "squared_hinge", **kernel)
+    return formulate(sample.X, sample.positive.astype(int), request)
 
-    def fold(train: np.ndarray, test: np.ndarray) -> Iterator[float]:
-        problem, held = tuning.part(train).problem("squared_hinge"), tuning.part(test)
-        for solution in TruncatedNewton(PATH_TOL).path(problem, grid):
-            yield 100 * held.auc(solution.w)
 
-    grid = lams(job, positive)
+def tuned(
+    job: Job, tuning: Sample, grid: list[float], gamma: float | None = None
+) -> tuple[float, float]:
+    """Return the highest mean AUC of the held-out rows along one certified path a fold, and its
+    lam, the largest of equals. The smallest lam cost most; they are left out once two in a row are
+    clearly worse."""
+
+    def fold(rows: np.ndarray, held: np.ndarray) -> Iterator[float]:
+        task, test = machine(tuning.part(rows), 1.0, gamma), tuning.part(held)
+        for solution in TruncatedNewton(PATH_TOL).path(task.work, grid):
+            yield 100 * auc(task.evaluate(task.lift(solution.w), test.X), test.positive)
+
     folds = make_splits(job.budget["folds"], tuning.X, tuning.positive, 0)
-    return _best(grid, [fold(*each) for each in folds])
-
-
-def _best(grid: list[float], folds: Sequence[Iterator[float]]) -> tuple[float, float]:
-    """Return the lam of the highest mean over the folds, the largest of equals, and that mean. The
-    smallest lam cost most; they are left out once two in a row are clearly worse."""
     best, worse = (-np.inf, 0.0), 0
-    for lam, values in zip(sorted(grid, reverse=True), zip(*folds, strict=True), strict=False):
+    for lam, *values in zip(grid, *(fold(*each) for each in folds), strict=True):
         mean = float(np.mean(values))
         worse = worse + 1 if mean < best[0] - CLEARLY else 0
         if mean > best[0]:
             best = (mean, lam)
         if worse == 2:
             break
-    return best[1], best[0]
+    return best
 
 
-def _linear(job: Job, train: Sample, test: Sample, features: Features, before: float) -> Measured:
-    lam, _ = tuned(job, few(job, train).mapped(features), train.positive)
+def certified(
+    train: Sample,
+    test: Sample,
+    features: Features,
+    before: float,
+    lam: float,
+    gamma: float | None = None,
+) -> Measured:
+    """Fit and test in features that have taken some seconds `before`."""
 
-    def fit() -> Any:
-        return TruncatedNewton(TOL).solve(train.mapped(features).problem("squared_hinge", lam))
-
-    solution, seconds = timed(fit)
-    value, gap = test.mapped(features).auc(solution.w), solution.certificate.relative_gap
-    found = {"auc": 100 * value, "seconds": seconds + before, "gap": gap, "lam": lam}
-    return found | {"n_train": train.positive.size}
-
-
-def _whole_kernel(job: Job, train: Sample, test: Sample, subsample: bool) -> Measured:
-    """Tune, fit and test RBF-RankSVM, on a fifth of the rows or all, as far as the budget goes."""
-    budget, n = job.budget, train.positive.size
-    n = min(n // SUBSAMPLE if subsample else n, budget["rows of RBF-RankSVM, at most"])
-    train = train.part(slice(n))
-    grid, tuning = lams(job, train.positive, "log2 C, RBF-RankSVM"), few(job, train)
-    folds, best = make_splits(budget["folds"], tuning.X, tuning.positive, 0), (-np.inf, 0.0, 0.0)
-
-    def fold(gamma: float, rows: np.ndarray, held: np.ndarray) -> Iterator[float]:
-        task = tuning.part(rows).kernel_machine("squared_hinge", 1.0, gamma)
-        test = tuning.part(held)
-        for solution in TruncatedNewton(PATH_TOL).path(task.work, grid):
-            yield 100 * auc(task.evaluate(task.lift(solution.w), test.X), test.positive)
-
-    for power in budget["log2 gamma, RBF-RankSVM"]:
-        lam, value = _best(grid, [fold(2.0**power, *each) for each in folds])
-        best = max(best, (value, 2.0**power, lam))
-    _, gamma, lam = best
-
-    def fit() -> tuple[Any, Any]:
-        task = train.kernel_machine("squared_hinge", lam, gamma)
+    def fit() -> tuple[Formulation, Any]:
+        task = machine(train.mapped(features), lam, gamma)
         return task, task.judge(TruncatedNewton(TOL).solve(task.work), TOL)
 
     (task, solution), seconds = timed(fit)
-    value, gap = auc(task.evaluate(solution.w, test.X), test.positive), solution.certificate
-    found = {"auc": 100 * value, "seconds": seconds, "gap": gap.relative_gap, "lam": lam}
-    return found | {"gamma": gamma, "n_train": n}
+    value = auc(task.evaluate(solution.w, features(test.X)), test.positive)
+    found = {"auc": 100 * value, "seconds": seconds + before, "n_train": train.positive.size}
+    return found | {"gap": solution.certificate.relative_gap, "lam": lam}
 
 
 BATCH_COMPARED = (("nbauc", "rfauc"), ("nbauc", "linear"), ("nbauc", "rbf"), ("rbf", "linear"))
@@ -309,14 +300,7 @@ LARGE = tuple(name for name in SETS if name not in ("spambase", "usps", "magic04
 ONLINE_METHODS = ("NOAM", "NSOLAM", "NSAUC", "NBAUC")
 EPOCHS = [1, 2, 3, 4, 5, 10, 20, 50, 100, 200, 300, 400]
 RADII = [0.1, 1.0, 10.0, 1e2, 1e3, 1e4, 1e5]
-ONLINE_SEARCH = (
-    "A choice of NOAM, NSOLAM or NSAUC is left as soon as an AUC of 100 % on all folds to come "
-    "could not bring its mean to the best one: the choice is provably that of the whole grid. "
-    "NBAUC and the optimum follow one certified path of lam in each fold."
-)
-
-Fitted = tuple[np.ndarray, float]  # Weights and seconds.
-Choice = tuple[float, ...]
+SMALLEST_LAM = 1e-5  # below it the hinge's optimum is not proved within seconds
 
 
 @experiment(
@@ -338,122 +322,96 @@ Choice = tuple[float, ...]
     Budget("log2 C, NOAM", None, [-8, -4, 0], list(range(-10, 11, 2))),
     Budget("buffer, NOAM", 100, 100, 100),
     Budget("epochs of Fig. 1", EPOCHS, EPOCHS[:8], EPOCHS),
-    search=ONLINE_SEARCH,
+    search="A choice of NOAM, NSOLAM or NSAUC is left as soon as an AUC of 100 % on all folds to "
+    "come could not bring its mean to the best one: the choice is provably that of the whole grid. "
+    "NBAUC and the optimum follow one certified path of lam in each fold.",
     quick_minutes=0.8,
 )
 def compute_online(job: Job) -> Measured:
     """Tune, fit and test every method on one split, and follow three of them over the epochs."""
-    (train, test), budget = split(job), job.budget
+    train, test = split(job)
+    features, first = timed(lambda: nystrom(job, train))
+    train, second = timed(lambda: train.mapped(features))
+    test, tuning, grid = test.mapped(features), few(job, train), lams(job, train)
+    fitted = certified(train, test, lambda X: X, 0.0, tuned(job, tuning, grid)[1])
+    found: Measured = {f"NBAUC_{what}": fitted[what] for what in ("auc", "seconds")}
+    found |= {"embedding_seconds": first + second, "epochs": job.budget["epochs of Fig. 1"]}
+    # The certified optimum of the hinge.
+    y, grid = tuning.positive.astype(int), [lam for lam in grid if lam >= SMALLEST_LAM]
+    path = cross_validated_path(tuning.X, y, grid, cv=job.budget["folds"], tol=1e-3)
+    best = full_fit(train.problem("hinge", lam := path.lam_of("best")), 1e-4)
+    found |= {"optimum_auc": 100 * test.auc(best.w), "optimum_seconds": best.seconds}
+    found |= {"optimum_lam": lam, "optimum_gap": best.certificate.relative_gap}
+    for method in WALKS:
+        found |= stochastic(job, method, train, tuning, test)
+    return found
 
-    def embedded() -> tuple[Features, Sample]:
-        features = nystrom(job, train)
-        return features, train.mapped(features)
 
-    (features, learnt), seconds = timed(embedded)
-    test, tuning = test.mapped(features), few(job, learnt)
-    found: Measured = {"embedding_seconds": seconds}
-    fitted = _linear(job, learnt, test, lambda X: X, 0.0)
-    found |= {f"NBAUC_{what}": fitted[what] for what in ("auc", "seconds")}
-    found |= _optimum(job, learnt, tuning, test)
-    seed = job.draw_seed(f"steps {job.part.key}")
-    chosen: dict[str, Choice] = {}
+def stochastic(job: Job, method: str, train: Sample, tuning: Sample, test: Sample) -> Measured:
+    """Return what a method reaches with its best choice, and, of Fig. 1, in how many epochs."""
+    (walk, *lines), budget = WALKS[method], job.budget
+    choices: list[Choice] = list(product(*(budget[line] for line in lines)))
     folds = make_splits(budget["folds"], tuning.X, tuning.positive, 0)
-    for method, (fit, grid) in FITS.items():
-        choices = list(product(*(budget[name] for name in grid)))
 
-        def values(at: int, fold: int, fit: Fit = fit, tried: Any = choices) -> list[float]:
-            train, held = (tuning.part(side) for side in folds[fold])
-            return [100 * held.auc(fit(job, train, tried[at], fold)[0])]
+    def fit(train: Sample, choice: Choice, seed: int) -> np.ndarray:
+        *_, last = walk(job, train, choice, budget.get(f"epochs, {method}", 1), seed)
+        return last[method]
 
-        chosen[method] = choices[race(len(choices), len(folds), values, 100.0)[0]]
-        w, seconds = fit(job, learnt, chosen[method], seed)
-        found |= {f"{method}_auc": 100 * test.auc(w), f"{method}_seconds": seconds}
-        found[f"{method}_choice"] = list(chosen[method])
-    return found | _curves(job, learnt, test, chosen, seed)
+    def values(at: int, fold: int) -> list[float]:
+        train, held = (tuning.part(side) for side in folds[fold])
+        return [100 * held.auc(fit(train, choices[at], fold))]
 
-
-def _optimum(job: Job, train: Sample, tuning: Sample, test: Sample) -> Measured:
-    """Return the AUC of the hinge's certified optimum in the features, lam tuned by its path."""
-    grid = [lam for lam in lams(job, train.positive) if lam >= SMALLEST_LAM]
-    y = tuning.positive.astype(int)
-    lam = cross_validated_path(tuning.X, y, grid, cv=job.budget["folds"], tol=1e-3).lam_of("best")
-
-    def fit() -> Any:
-        problem = train.problem("hinge", lam)
-        return choose_solver(problem, "auto", 1e-4, None).solve(problem)
-
-    solution, seconds = timed(fit)
-    found = {"auc": 100 * test.auc(solution.w), "seconds": seconds, "lam": lam}
-    found["gap"] = solution.certificate.relative_gap
-    return {f"optimum_{name}": value for name, value in found.items()}
+    choice = choices[race(len(choices), len(folds), values, 100.0)[0]]
+    seed = job.draw_seed(f"steps {job.part.key}")
+    w, seconds = timed(lambda: fit(train, choice, seed))
+    found: Measured = {f"{method}_auc": 100 * test.auc(w), f"{method}_seconds": seconds}
+    found[f"{method}_choice"] = list(choice)
+    if method in CURVES:
+        looks = budget["epochs of Fig. 1"]
+        for epoch, points in enumerate(walk(job, train, choice, max(looks), seed), start=1):
+            for name in points if epoch in looks else ():
+                found.setdefault(f"{name}_curve", []).append(100 * test.auc(points[name]))
+    return found
 
 
-SMALLEST_LAM = 1e-5  # below it the hinge's optimum is not proved within seconds
-Fit = Callable[[Job, Sample, Choice, int], Fitted]
+Choice = tuple[float, ...]
+Walked = Iterator[dict[str, np.ndarray]]  # the weights of each method after each epoch
 
 
-def _noam(job: Job, train: Sample, choice: Choice, seed: int) -> Fitted:
+def noam(job: Job, train: Sample, choice: Choice, epochs: int, seed: int) -> Walked:
     """One pass of OAM with buffers. [Nonlinear, Section 5.2]"""
     rng = np.random.default_rng(seed)
     method = OnlineAUC(2.0 ** choice[0], "sequential", job.budget["buffer, NOAM"], None)
-    order = rng.permutation(train.positive.size)
-
-    def fit() -> np.ndarray:
-        stream = method.start(train.X.shape[1])
-        method.learn(stream, train.X[order], train.positive[order], rng.random(order.size))
-        return stream.w.copy()
-
-    return timed(fit)
+    order, stream = rng.permutation(train.positive.size), method.start(train.X.shape[1])
+    method.learn(stream, train.X[order], train.positive[order], rng.random(order.size))
+    yield {"NOAM": stream.w}
 
 
-def _nsolam(job: Job, train: Sample, choice: Choice, seed: int) -> Fitted:
-    return timed(lambda: list(saddle(train, choice, job.budget["epochs, NSOLAM"], seed))[-1])
-
-
-def _nsauc(job: Job, train: Sample, choice: Choice, seed: int) -> Fitted:
-    epochs = job.budget["epochs, NSAUC"]
-    return timed(lambda: list(pair_steps(train, choice[0], epochs, seed))[-1].mean)
-
-
-FITS: dict[str, tuple[Fit, tuple[str, ...]]] = {  # each with the lines of a budget of its grid
-    "NOAM": (_noam, ("log2 C, NOAM",)),
-    "NSOLAM": (_nsolam, ("radius, NSOLAM", "step, NSOLAM")),
-    "NSAUC": (_nsauc, ("lam, NSAUC",)),
-}
-
-
-def saddle(train: Sample, choice: Choice, epochs: int, seed: int) -> Iterator[np.ndarray]:
-    """Yield SOLAM's answer after each epoch."""
+def nsolam(job: Job, train: Sample, choice: Choice, epochs: int, seed: int) -> Walked:
     radius, step = map(float, choice)
     solver = StochasticSaddle(radius, step, max_passes=epochs, seed=seed)
-    walk = SaddleWalk(solver, from_rows(train.X, train.positive), np.zeros(train.X.shape[1]))
-    return (w for _, w in solver.passes(walk))
+    walk = solver.begin(from_rows(train.X, train.positive), np.zeros(train.X.shape[1]), 0)
+    return ({"NSOLAM": w} for _, w in solver.passes(walk))
 
 
-def pair_steps(train: Sample, lam: float, epochs: int, seed: int) -> Iterator[Walk]:
-    """Yield the walk after each epoch: NSAUC is its mean, NSVMSGD2 its last point."""
-    solver, problem, rows = PairSGD(max_epochs=epochs), train.problem("hinge", lam), Rows(train.X)
+def nsauc(job: Job, train: Sample, choice: Choice, epochs: int, seed: int) -> Walked:
+    """NSAUC is the mean of the walk, NSVMSGD2 its last point."""
+    lam, rows = choice[0], Rows(train.X)
+    solver, problem = PairSGD(max_epochs=epochs), train.problem("hinge", lam)
     t0 = starting_time("scaled", lam, mean_square_size(rows))
     walk, rng = Walk.of(np.zeros(rows.dim)), np.random.default_rng(seed)
     for _ in range(epochs):
         solver.advance(walk, rows.X, random_pairs(problem, problem.n, rng), lam, t0)
-        yield walk
+        yield {"NSAUC": walk.mean, "NSVMSGD2": walk.w}
 
 
-def _curves(job: Job, train: Sample, test: Sample, best: dict[str, Choice], seed: int) -> Measured:
-    """Return test AUC of three methods at the epochs of the figure."""
-    epochs, lam = job.budget["epochs of Fig. 1"], best["NSAUC"][0]
-    curves: dict[str, list[float]] = {method: [] for method in CURVES}
-    for epoch, walk in enumerate(pair_steps(train, lam, max(epochs), seed), start=1):
-        if epoch in epochs:
-            curves["NSAUC"].append(100 * test.auc(walk.mean))
-            curves["NSVMSGD2"].append(100 * test.auc(walk.w))
-    for epoch, w in enumerate(saddle(train, best["NSOLAM"], max(epochs), seed), start=1):
-        if epoch in epochs:
-            curves["NSOLAM"].append(100 * test.auc(w))
-    return {"epochs": epochs} | {f"{method}_curve": curve for method, curve in curves.items()}
-
-
+# Each with the lines of the budget that are its grid.
+WALKS: dict[str, tuple[Any, ...]] = {
+    "NOAM": (noam, "log2 C, NOAM"),
+    "NSOLAM": (nsolam, "radius, NSOLAM", "step, NSOLAM"),
+    "NSAUC": (nsauc, "lam, NSAUC"),
+}
+CURVES = ("NSAUC", "NSVMSGD2", "NSOLAM")  # of Fig. 1
 ONLINE_COMPARED = (("NSAUC", "NBAUC"), ("NSAUC", "NSOLAM"), ("NSAUC", "NOAM"), ("NSOLAM", "NOAM"))
 OPTIMUM = "hinge optimum, lam ≥ 1e-5"
 
@@ -470,12 +428,7 @@ def table_4(page: Page) -> None:
             more: Any = ("points of AUC", 3, label(name), overlap(name))
             page.paired("{}_auc", names, *more, set=name)
     gaps = page.values("optimum_gap")
-    if gaps.size:
-        page.known = {"gap": f"{gaps.max():.1e}"}
-
-
-CURVES = ("NSAUC", "NSVMSGD2", "NSOLAM")
-MEAN = "mean over the epochs"
+    page.known = {"gap": f"{gaps.max():.1e}"} if gaps.size else {}
 
 
 @table("nonlinear-figure-1", "nonlinear-online")
@@ -485,21 +438,20 @@ def figure_1(page: Page) -> None:
         if not records:
             continue
         epochs = [float(epoch) for epoch in records[0]["epochs"]]
+        found = {m: np.array([record[f"{m}_curve"] for record in records]) for m in CURVES}
         curves: Curves = {}
-        means, ends = {}, {}
-        for method in CURVES:
-            found = np.array([record[f"{method}_curve"] for record in records])
-            curves[method] = [*zip(epochs, found.mean(axis=0).tolist(), strict=True)]
-            means[method] = found.mean(axis=1)
-            ends = {f"{method}, epoch {epochs[at]:g}": found[:, at] for at in (0, -1)}
-            for column, values in ends.items():
-                page.mean(title, column, values)
-            fell = (np.maximum.accumulate(found, axis=1) - found).max(axis=1)
+        for method, values in found.items():
+            curves[method] = [*zip(epochs, values.mean(axis=0).tolist(), strict=True)]
+            for at in (0, -1):
+                page.mean(title, f"{method}, epoch {epochs[at]:g}", values[:, at])
+            fell = (np.maximum.accumulate(values, axis=1) - values).max(axis=1)
             page.mean(title, f"{method}, largest fall", fell)
         more: Any = {"unit": "points of AUC", "digits": 3, "overlap": overlap(name)}
-        sides, (first, last) = [means[method] for method in CURVES[:2]], ends  # of NSOLAM
-        page.paired(sides, CURVES[:2], before=f"{title}, {MEAN}", **more)
-        page.paired((ends[last], ends[first]), (last, first), before=title, **more)
+        means = [found[method].mean(axis=1) for method in CURVES[:2]]
+        page.paired(means, CURVES[:2], before=f"{title}, mean over the epochs", **more)
+        last, first = (f"NSOLAM, epoch {epochs[at]:g}" for at in (-1, 0))
+        ends = found["NSOLAM"][:, [-1, 0]].T
+        page.paired(ends, (last, first), before=title, **more)
         levels = {OPTIMUM: "optimum", "NBAUC": "NBAUC"}
         for line, method in levels.items():
             level = float(page.values(f"{method}_auc", set=name).mean())
