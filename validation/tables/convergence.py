@@ -16,19 +16,14 @@ from ...approx.nsauc import PairSGD
 from ...approx.nystrom import nystrom_map
 from ...approx.sht import StochasticHardThresholding, sparse_problem
 from ...approx.subgradient import Adamax
-from ...exact.losses.registry import SQUARED_HINGE
-from ...exact.pairs.all_pairs import AllPairs
-from ...exact.problem.problem import Problem, Ridge, pair_problem
 from ...exact.spaces.kernels import Gaussian, Kernel, Laplacian
-from ...exact.spaces.rows import Rows
-from ..bounds.experiment import EXCESS, NYSTROM, POSTERIOR, PRINTED, hinge_problem, optimum, prepare
+from ..bounds.experiment import EXCESS, NYSTROM, POSTERIOR, PRINTED, optimum, prepare
 from ..claims.claim import Context
 from ..claims.common import differences, wdbc_sample
 from ..claims.sht import CASES, STEPS, walks
-from ..data import datasets
 from ..data.datasets import Dataset, sparse_mean_shift
 from ..plots import Series
-from .table import Budget, Job, Measured, Page, Panel, Part, experiment, table
+from .table import Budget, Job, Measured, Page, Panel, Part, Sample, experiment, table
 
 N, LAM, TOL = 200, 0.1, 1e-9
 SMALL = 1e-12  # below it an error is rounding
@@ -69,20 +64,20 @@ def parts(budget: Mapping[str, Any]) -> list[Part]:
     quick_minutes=0.7,
 )
 def compute(job: Job) -> Measured:
-    measure, _ = MEASURES[job["kind"]]
-    return measure(job, Context(f"convergence {job.part.key}", job.run.seed))
+    return MEASURES[job["kind"]][0](job, Context(f"convergence {job.part.key}", job.run.seed))
 
 
-def rows(name: str, c: Context, n: int = N) -> Dataset:
+def given(job: Job, c: Context, n: int = N) -> tuple[Dataset, Kernel]:
+    """Return the rows and the kernel of a part; of breast cancer 200 rows, or all."""
+    name, kernel = KERNELS[job["set"]]
     if name == "wdbc":
-        return wdbc_sample(c, *((80, 120) if n == N else (None, None)))
-    return datasets.load(f"{name}:{n}", c.draw_seed("data"))
+        return wdbc_sample(c, *((80, 120) if n == N else (None, None))), kernel
+    return c.load(f"{name}:{n}"), kernel
 
 
 def in_pairs(job: Job, c: Context) -> Measured:
     """Return errors and bounds by landmarks, each set containing the one before, and pairs."""
-    name, kernel = KERNELS[job["set"]]
-    data, made, found = rows(name, c), None, []
+    (data, kernel), made, found = given(job, c), None, []
     order, rng = c.rng("landmarks").permutation(N), c.rng("pairs")
     for d in (round(share * N) for share in SHARES):
         made = prepare(data.X, data.y, kernel, LAM, data.X[order[:d]], tol=TOL, solved=made)
@@ -98,8 +93,7 @@ def in_pairs(job: Job, c: Context) -> Measured:
 
 def in_landmarks(job: Job, c: Context) -> Measured:
     """Return what the span of the landmarks loses, and Theorem 4' (A), by rule."""
-    name, kernel = KERNELS[job["set"]]
-    data, made, found = rows(name, c), None, {}
+    (data, kernel), made, found = given(job, c), None, {}
     for rule in RULES if job["set"] in TWO else RULES[:1]:
         found[rule] = {"loss": [], "bound": []}
         for d in LANDMARKS:
@@ -113,8 +107,7 @@ def in_landmarks(job: Job, c: Context) -> Measured:
 
 def in_lam(job: Job, c: Context) -> Measured:
     """Return the excess of B = 10 n pairs, and Theorem 4' (I), by lam."""
-    name, kernel = KERNELS[job["set"]]
-    data, found = rows(name, c), {"excess": [], "bound": []}
+    (data, kernel), found = given(job, c), {"excess": [], "bound": []}
     for lam in LAMS:
         made = prepare(data.X, data.y, kernel, lam, N // 5, c.draw_seed("landmarks"), TOL)
         draw = made.draw(10 * N, c.rng("pairs"))
@@ -125,8 +118,8 @@ def in_lam(job: Job, c: Context) -> Measured:
 
 def all_active(job: Job, c: Context) -> Measured:
     """Return the mean excess where every hinge is active, over tr Cov(Delta) / (2 lam B)."""
-    data, lam, rng = rows("linear", c), 1e3, c.rng("pairs")
-    apart = differences(data)
+    lam, rng = 1e3, c.rng("pairs")
+    apart = differences(c.load(f"linear:{N}"))
     trace, mean = float(apart.var(axis=0).sum()), apart.mean(axis=0)
 
     def excess(B: int) -> float:
@@ -136,38 +129,30 @@ def all_active(job: Job, c: Context) -> Measured:
     return {"excess": found, "trace": trace / (2 * lam)}
 
 
-def features(job: Job, c: Context, n: int = N) -> tuple[Dataset, np.ndarray]:
-    name, kernel = KERNELS[job["set"]]
-    data = rows(name, c, n)
+def in_features(job: Job, c: Context, n: int = N) -> Sample:
+    data, kernel = given(job, c, n)
     points = choose_landmarks("kmeans", data.X, 40, kernel, None, c.draw_seed("landmarks")).rows
-    return data, nystrom_map(kernel, points).transform(data.X)
-
-
-def excess(problem: Problem, solver: Callable[[int], Any], steps: Sequence[int]) -> list[float]:
-    """Return the relative excess of the objective after each number of steps."""
-    best = optimum(problem, tol=TOL).certificate.dual
-    return [problem.objective(solver(k).solve(problem).w) / best - 1 for k in steps]
+    return Sample(nystrom_map(kernel, points).transform(data.X), data.is_positive)
 
 
 def in_steps(job: Job, c: Context) -> Measured:
     """Return the relative excess of Adamax by steps, and of NSAUC by lam and epochs."""
-    data, F = features(job, c)
-    problem = hinge_problem(data, LAM, space=Rows(F))
-    found = {"Adamax": excess(problem, lambda k: Adamax(tol=0.0, max_iter=k), STEPPED)}
+    sample, seed, found = in_features(job, c), c.draw_seed("pairs"), {}
+    tried: dict[str, Any] = {"Adamax": (LAM, [Adamax(tol=0.0, max_iter=k) for k in STEPPED])}
     for lam in SGD_LAMS:
-        at, seed = hinge_problem(data, lam, space=Rows(F)), c.draw_seed("pairs")
-        solver = lambda k, s=seed: PairSGD(max_epochs=k, seed=s)  # noqa: E731
-        found[f"NSAUC {lam:g}"] = excess(at, solver, EPOCHS)
+        tried[f"NSAUC {lam:g}"] = lam, [PairSGD(max_epochs=k, seed=seed) for k in EPOCHS]
+    for name, (lam, solvers) in tried.items():
+        problem = sample.problem("hinge", lam)
+        best = optimum(problem, tol=TOL).certificate.dual
+        found[name] = [problem.objective(s.solve(problem).w) / best - 1 for s in solvers]
     return found
 
 
 def in_newton(job: Job, c: Context) -> Measured:
     """Return the relative gaps of truncated Newton step by step, by rows."""
     found = {}
-    sizes = job.budget["rows of Newton's problems"] if job["set"] == TWO[0] else [569]
-    for n in sizes:
-        data, F = features(job, c, n)
-        problem = pair_problem(Rows(F), data.is_positive, AllPairs(), SQUARED_HINGE, Ridge(LAM))
+    for n in job.budget["rows of Newton's problems"] if job["set"] == TWO[0] else [569]:
+        problem = in_features(job, c, n).problem("squared_hinge", LAM)
         history = TruncatedNewton(TOLERANCES[-1]).solve(problem).history
         found[str(n)] = [max(step.gap / step.primal, 0.0) for step in history]
     return found
@@ -193,17 +178,16 @@ def as_published(job: Job, c: Context) -> Measured:
     return {"excess": values[:100] - values.min()}
 
 
-OWN = ("own",)
-Measure = Callable[[Job, Context], Measured]
-MEASURES: dict[str, tuple[Measure, tuple[str, ...]]] = {  # and the sets that it is made on
+# What is measured, and on which sets.
+MEASURES: dict[str, tuple[Callable[[Job, Context], Measured], tuple[str, ...]]] = {
     "pairs": (in_pairs, SETS),
     "landmarks": (in_landmarks, (*TWO, "identity")),
     "lam": (in_lam, TWO),
     "steps": (in_steps, TWO),
     "newton": (in_newton, TWO),
-    "active": (all_active, OWN),
-    "theory": (in_theory, OWN),
-    "published": (as_published, OWN),
+    "active": (all_active, ("own",)),
+    "theory": (in_theory, ("own",)),
+    "published": (as_published, ("own",)),
 }
 
 Records = Sequence[Mapping[str, Any]]
