@@ -9,7 +9,6 @@ from ...exact.spaces.rows import Rows
 from ..extremes import highest
 
 SORTS = ("sort", "argsort", "searchsorted", "partition", "argpartition", "unique", "lexsort")
-COUNTED_AS_UFUNCS = ("cumsum", "sum", "prod", "cumprod", "max", "min", "any", "all")
 
 
 class Counted(np.ndarray):
@@ -28,17 +27,17 @@ class Counted(np.ndarray):
         return found.view(Counted) if isinstance(found, np.ndarray) else found
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        size = highest(map(_size, args), default=1)
+        size, before = highest(map(_size, args), default=1), Counted.operations
+        found = super().__array_function__(func, types, args, kwargs)  # type: ignore[misc]
         if func.__name__ in SORTS:
             Counted.operations += size * log2(size + 1)
-        elif func.__name__ not in COUNTED_AS_UFUNCS:
+        elif Counted.operations == before:  # else by the ufuncs that it calls
             Counted.operations += size
-        return super().__array_function__(func, types, args, kwargs)  # type: ignore[misc]
+        return found
 
     def __getitem__(self, key: Any) -> Any:
         found = super().__getitem__(key)
-        # A slice or a row is a view: nothing is done yet.
-        if isinstance(key, np.ndarray) or not isinstance(found, np.ndarray):
+        if isinstance(key, np.ndarray) or not isinstance(found, np.ndarray):  # no mere view
             Counted.operations += _size(found)
         return found
 
@@ -48,7 +47,7 @@ class Counted(np.ndarray):
 
 
 def _size(part: Any) -> int:
-    return part.size if isinstance(part, np.ndarray) else 1
+    return getattr(part, "size", 1)
 
 
 def _plain(part: Any) -> Any:
@@ -56,11 +55,7 @@ def _plain(part: Any) -> Any:
 
 
 class CountedRows(Rows):
-    """Rows whose products with counted vectors are counted."""
+    """Rows whose scores are counted, like what is made of them."""
 
     def scores(self, w: np.ndarray) -> np.ndarray:
         return super().scores(np.asarray(w).view(Counted)).view(Counted)
-
-    def pull(self, c: np.ndarray) -> np.ndarray:
-        """Return X'c; what is done with it is not counted."""
-        return np.asarray(super().pull(c))

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from ...approx import NBAUC, PairSGD, TruncatedNewton, nsauc, nystrom_map
 from ...approx.landmarks import kmeans
-from ...approx.newton.newton_equation import NewtonPoint, SortedCurvature, direction
+from ...approx.newton.newton_equation import NewtonPoint, direction
 from ...approx.nsauc import Schedule, Walk
 from ...exact import SQUARED_HINGE, AllPairs, Problem, Ridge, Rows, Solution, lam_from_C
 from ...exact.problem.problem import linear_problem, pair_problem
@@ -47,54 +47,48 @@ class CountingKernel(Gaussian):
     entries = 0
 
     def __call__(self, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
-        type(self).entries += len(X) * len(Z)
+        CountingKernel.entries += len(X) * len(Z)
         return super().__call__(X, Z)
 
 
 def nystrom_cost_is_linear_in_the_rows(c: Context) -> Outcome:
     sizes, counts = (250, 500, 1000, 2000), []
     for n in sizes:
-        data, kernel = c.load(f"radial:{n}", f"{n}"), CountingKernel(0.5)
-        CountingKernel.entries = 0
-        points = kmeans(data.X, 50, c.draw_seed(f"landmarks {n}")).rows
-        nystrom_map(kernel, points).transform(data.X)
-        mapped = CountingKernel.entries
-        kernel(data.X, data.X)
-        counts.append((mapped, CountingKernel.entries - mapped))
-    of_map, of_K = (grows_like(sizes, count) for count in zip(*counts, strict=True))
-    shown = f"entries grow like n^{of_map:.2f}, those of the kernel matrix like n^{of_K:.2f}"
-    return judged(of_map <= 1.01 and of_K >= 1.99, shown)
+        X = c.load(f"radial:{n}", f"{n}").X
+        points, CountingKernel.entries = kmeans(X, 50, c.draw_seed(f"landmarks {n}")).rows, 0
+        nystrom_map(CountingKernel(0.5), points).transform(X)
+        counts.append(CountingKernel.entries)
+    power = grows_like(sizes, counts)
+    shown = f"entries grow like n^{power:.2f}, those of the kernel matrix like n^2"
+    return judged(power <= 1.01, shown)
 
 
 # Algorithm 2: the gradient, the steps, and the optimum that they reach.
 
-PLUS, MINUS, C = ((3, 1), (-4, 4)), ((-4, 3), (2, 1)), 10  # for which full Newton steps cycle
-APART = [(p[0] - m[0], p[1] - m[1]) for p in PLUS for m in MINUS]  # x_i - x_j of all pairs
+PLUS, MINUS, C = [(3, 1), (-4, 4)], [(-4, 3), (2, 1)], 10  # for which full Newton steps cycle
+APART = np.array([np.subtract(*pair) for pair in product(PLUS, MINUS)]).astype(object)  # x_i - x_j
 
 Point = tuple[Fraction, Fraction]
 
 
 def fixture() -> Problem:
     """Return [Nonlinear, eq. (5)] with p = 2 on the four rows, in the house's scaling."""
-    lam = lam_from_C(float(C), len(PLUS) * len(MINUS), "nonlinear-2")
+    lam = lam_from_C(float(C), len(APART), "nonlinear-2")
     return linear_problem(np.array(PLUS + MINUS, float), [1, 1, 0, 0], lam, "squared_hinge")
 
 
 def exact_objective(w: Point) -> Fraction:
     """Return 1/2 |w|^2 + C sum max(0, 1 - w'(x_i - x_j))^2."""
-    hinges = (highest(Fraction(0), 1 - w[0] * a - w[1] * b) for a, b in APART)
-    return (w[0] ** 2 + w[1] ** 2) / 2 + C * sum(hinge**2 for hinge in hinges)
+    hinges = np.maximum(0, 1 - APART @ w)
+    return (w[0] ** 2 + w[1] ** 2) / 2 + C * (hinges @ hinges)
 
 
 def exact_newton(w: Point) -> Point:
     """Solve (I + 2C sum d d') w = 2C sum d over w's active pairs d = x_i - x_j: a full step."""
-    active = [d for d in APART if w[0] * d[0] + w[1] * d[1] < 1]
-    a, b, c = (
-        Fraction(unit + 2 * C * sum(d[i] * d[j] for d in active))
-        for unit, i, j in ((1, 0, 0), (0, 0, 1), (1, 1, 1))
-    )
-    p, q = (Fraction(2 * C * sum(d[i] for d in active)) for i in (0, 1))
-    det = a * c - b * b
+    active = APART[APART @ w < 1]
+    (a, b), (_, c) = np.eye(2, dtype=object) + 2 * C * active.T @ active
+    p, q = 2 * C * active.sum(axis=0)
+    det = Fraction(a * c - b * b)
     return (c * p - b * q) / det, (a * q - b * p) / det
 
 
@@ -184,32 +178,29 @@ def interpreted(module: ModuleType, name: str) -> Any:
 
 def hessian_products(c: Context, n: int, d: int) -> tuple[float, float]:
     """Return operations a product with H, and the residual of a step against H from the pairs."""
-    rng = c.rng(f"{n} {d}")
+    rng, lam = c.rng(f"{n} {d}"), 1e-2
     y, X = rng.permutation(n) < n // 4, rng.normal(size=(n, d))
     source = "independent normal coordinates, a quarter of the rows positive"
     data = c.use(make_dataset(f"normal rows, {n} x {d}", X, y, source=source))
-    pairs, lam = AllPairs(), 1e-2
-    problem = pair_problem(CountedRows(data.X), data.is_positive, pairs, SQUARED_HINGE, Ridge(lam))
+    problem = linear_problem(X, y, lam, "squared_hinge").over(CountedRows(X))
     point = NewtonPoint.at(problem, c.rng(f"point {n} {d}").normal(size=d) / d**0.5)
-    slope = np.array(point.gradient)
-    for name, value in vars(point.curved).items():  # sorted already; from here on all is counted
-        if isinstance(value, np.ndarray):
-            setattr(point.curved, name, value.view(Counted))
+    slope, curved = np.array(point.gradient), vars(point.curved)
+    # Sorted already; from here on all is counted.
+    held = {name: x.view(Counted) for name, x in curved.items() if isinstance(x, np.ndarray)}
+    curved.update(held)
     Counted.operations = 0.0
     step, products = direction(point, 1e-10, 50)
-    operations, error, curved = Counted.operations / products, 0.0, point.curved
-    assert isinstance(curved, SortedCurvature)
-    v, *weights, out = (x.view(Counted) for x in (np.ones(n), *curved.weights, np.empty(n)))
-    ends = np.asarray(curved.above), np.asarray(curved.below)
+    operations, error = Counted.operations / products, 0.0
+    v, *weights, out = (x.view(Counted) for x in (np.ones(n), *curved["weights"], np.empty(n)))
+    ends = np.asarray(curved["above"]), np.asarray(curved["below"])
     Counted.operations = 0.0
-    interpreted(loops, "laplacian")(v, *curved.rows, *weights, *ends, out)  # the compiled loop
-    operations += Counted.operations
+    interpreted(loops, "laplacian")(v, *curved["rows"], *weights, *ends, out)  # compiled, else
     if n <= ROWS[0]:
         D = differences(data)
         active = D[D @ np.asarray(point.w) < 1]
         left = lam * step + 2 * active.T @ (active @ step) / len(D) + slope
         error = float(np.linalg.norm(left) / np.linalg.norm(slope))
-    return operations, error
+    return operations + Counted.operations, error
 
 
 def hessian_product_cost_without_the_pairs(c: Context) -> Outcome:
@@ -220,46 +211,42 @@ def hessian_product_cost_without_the_pairs(c: Context) -> Outcome:
     return judged(highest(errors) <= 1e-8 and highest(in_n, in_d) <= 1 + MARGIN, shown)
 
 
-def touched(c: Context, n: int, d: int, a: int | None = None, skip: int = NEVER) -> float:
-    """Return the numbers read or written a step; rows have `a` nonzeros, dense without it."""
-    rng = c.rng(f"{n} {d} {a}")
-    rows = np.stack([rng.choice(d, a or d, replace=False) for _ in range(n)])
-    X = sp.csr_matrix((rng.normal(size=rows.size), rows.ravel(), np.arange(n + 1) * (a or d)))
-    X.resize(n, d)
-    half = n // 2
-    i, j = rng.integers(half, size=STEPS), half + rng.integers(n - half, size=STEPS)
-    # Steps so short that every margin stays below one: each step makes its update.
-    schedule = Schedule(1.0, 1e6, skip, skip)
+def touched(c: Context, n: int, d: int, a: int, skip: int = NEVER) -> float:
+    """Return the numbers read or written a step by rows with `a` of d nonzeros, dense if that is all."""
+    rng, dense = c.rng(f"{n} {d} {a}"), a == d
+    columns = np.concatenate([rng.choice(d, a, replace=False) for _ in range(n)])
+    X: Any = sp.csr_matrix((rng.normal(size=n * a), columns, np.arange(n + 1) * a), shape=(n, d))
+    i, j = rng.integers([[0], [n // 2]], [[n // 2], [n]], (2, STEPS))
     compiled = Walk.of(np.zeros(d))
-    compiled.advance(X if a else X.toarray(), (i, j), schedule)
+    # Steps so short that every margin stays below one: each step makes its update.
+    compiled.advance(X.toarray() if dense else X, (i, j), Schedule(1.0, 1e6, skip, skip))
     w, mean = np.zeros((2, d)).view(Counted)
-    arrays = (X.data.view(Counted), X.indices, X.indptr) if a else (X.toarray().view(Counted),)
-    run = interpreted(nsauc, "_sparse_steps" if a else "_dense_steps")
+    arrays = (X.toarray().view(Counted),) if dense else (X.data.view(Counted), X.indices, X.indptr)
     Counted.operations = 0.0
+    run = interpreted(nsauc, "_dense_steps" if dense else "_sparse_steps")
     run(*arrays, i, j, w, mean, 0, 0, 1.0, 1e6, skip, skip, 0, False, False)
     count = Counted.operations / STEPS
     assert np.allclose(w, compiled.w, rtol=1e-9, atol=0), "what was counted is not what runs"
     return count
 
 
-def growth(c: Context) -> dict[str, float]:
+def growth(c: Context) -> list[float]:
     """Return exponents of the numbers touched a step, and the largest d a over those of one."""
-    rows, nonzeros, columns = (100, 10_000), (8, 512), (1 << 9, 1 << 13)
+    rows, nonzeros, columns, few = (100, 10_000), (8, 512), (1 << 9, 1 << 13), (16, 512)
     by_columns = [touched(c, 100, d, 8) for d in columns]
     whole = [touched(c, 100, d, 8, SKIP) for d in columns]
-    dense = [touched(c, 100, d, None, SKIP) for d in (16, 512)]
-    return {
-        "rows": grows_like(rows, [touched(c, n, 512, 8) for n in rows]),
-        "nonzeros": grows_like(nonzeros, [touched(c, 100, 1024, a) for a in nonzeros]),
-        "columns": grows_like(columns, by_columns),
-        "columns, of penalty and average": grows_like(columns, np.subtract(whole, by_columns)),
-        "columns, dense rows": grows_like((16, 512), dense),
-        "d a over the numbers touched, d = 8192": columns[-1] * 16 / by_columns[-1],
-    }
+    return [
+        grows_like(rows, [touched(c, n, 512, 8) for n in rows]),
+        grows_like(nonzeros, [touched(c, 100, 1024, a) for a in nonzeros]),
+        grows_like(columns, by_columns),
+        grows_like(columns, np.subtract(whole, by_columns)),  # of penalty and average
+        grows_like(few, [touched(c, 100, d, d, SKIP) for d in few]),  # of dense rows
+        columns[-1] * 16 / by_columns[-1],
+    ]
 
 
 def sgd_step_cost(c: Context, as_printed: bool) -> Outcome:
-    rows, nonzeros, columns, scheduled, dense, spare = growth(c).values()
+    rows, nonzeros, columns, scheduled, dense, spare = growth(c)
     bounded = highest(rows, nonzeros - 1, columns - as_printed) <= MARGIN
     shown = f"an update grows like a^{nonzeros:.2f} d^{columns:.2f} n^{rows:.2f}, penalty and "
     shown += f"average like d^{scheduled:.2f}"
