@@ -5,6 +5,7 @@ listed pairs, and their optima are what a grid finds that narrows around its bes
 import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from fractions import Fraction
 from functools import wraps
 from itertools import product
@@ -13,13 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from ...exact import AllPairs, Mean, Problem, Ridge, Rows, Solution, Worst, solve, write_proof
-from ...exact.losses.registry import ALL_LOSSES
+from ...exact import AllPairs, Solution, solve, write_proof
 from ...exact.pairs.concordance import delong
-from ...exact.pairs.kinds import cross_group_pairs
 from ...exact.proof import check_proof
-from ...exact.solvers.choose import choose_solver
-from ..extremes import highest, lowest
+from ..extremes import highest
 from .claim import Context, Outcome, Run
 from .judge import Errors, at_most, judged
 
@@ -37,28 +35,31 @@ LAM, L1 = 0.05, 0.05
 DRAWS = 2  # problems for each case; the full profile takes ten times as many
 
 Objective = Callable[[np.ndarray], np.ndarray]  # of weights (..., 2)
+Solved = Iterator[tuple[Solution, Objective]]
 Columns = dict[str, Any]
-Pairs = list[tuple[int, int]]
-WINDOW = np.stack(np.meshgrid(*[np.linspace(-1, 1, 11)] * 2), axis=-1).reshape(-1, 2)
+WINDOW = np.array([*product(np.linspace(-1, 1, 11), repeat=2)])
 
 
 def right(
-    w: np.ndarray, upper: float, lower: float, gap: float, objective: Objective, slack: float = 0.0
+    w: np.ndarray,
+    upper: float,
+    lower: float,
+    gap: float | None,
+    objective: Objective,
+    slack: float = 0.0,
 ) -> bool:
     """Whether the interval is tight and that of the objective F, whose F(w) lies between `upper` -
     `slack` and `upper`."""
-    at = least = float(objective(w))
+    at = float(objective(w))
     # F is convex: a window around its best point, which holds w and 0 at first, narrows on it.
     best, width = w, 1.0 + 2 * np.abs(w).max()
     for _ in range(30):
-        around = np.vstack([best, best + width * WINDOW])
-        values = objective(around)
-        best, width = around[np.argmin(values)], 0.6 * width
-        least = lowest(least, values.min())
+        around = best + width * WINDOW
+        best, width = around[np.argmin(objective(around))], 0.6 * width
     # The enumerated sums have a rounding of their own, far below SAME.
-    low = lower - SAME * 1e-3 * abs(at)
+    holds = lower - SAME * 1e-3 * abs(at) <= float(objective(best))
     outside = highest(at - upper, upper - slack - at, 0.0)
-    return bool(outside <= SAME * at and low <= least and gap <= TIGHT)
+    return bool(holds and outside <= SAME * at and gap is not None and gap <= TIGHT)
 
 
 def outcome(cases: Iterable[bool]) -> Outcome:
@@ -68,14 +69,14 @@ def outcome(cases: Iterable[bool]) -> Outcome:
     return judged(not wrong, measured, details={"cases": len(found)})
 
 
-def interval(solved: Callable[..., Iterator[tuple[Solution, Objective]]]) -> Run:
+def interval(solved: Callable[..., Solved]) -> Run:
     """Return the judge of the claim that each certificate holds the optimum of its objective."""
 
     def judge(c: Context, *given: Any) -> Iterator[bool]:
         for solution, objective in solved(c, *given):
             found = solution.certificate
-            gap = np.inf if found.relative_gap is None else found.relative_gap
-            yield right(solution.w, found.primal, found.dual, gap, objective, found.rounding)
+            numbers = found.primal, found.dual, found.relative_gap
+            yield right(solution.w, *numbers, objective, found.rounding)
 
     return wraps(solved)(lambda c, *given: outcome(judge(c, *given)))
 
@@ -87,38 +88,33 @@ def draws(c: Context) -> Iterator[tuple[np.ndarray, np.random.Generator]]:
         yield np.round(2 * rng.normal(size=(14, 2))) / 2, rng
 
 
-def two_classes(X: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, Pairs]:
+# Pairs are a matrix (n, n): whether row i is above row j.
+
+
+def two_classes(
+    X: np.ndarray, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     y = rng.permutation(np.arange(len(X)) < 5).astype(int)
-    return X + 1.5 * y[:, None], y, pairs_where(lambda i, j: y[i] > y[j])
+    return X + 1.5 * y[:, None], y, y[:, None] > y
 
 
-def pairs_where(above: Callable[[int, int], object], n: int = 14) -> Pairs:
-    """All (i, j) of n rows with i above j, one by one."""
-    return [(i, j) for i in range(n) for j in range(n) if above(i, j)]
-
-
-def by_query(rng: np.random.Generator) -> tuple[Columns, Pairs]:
+def by_query(rng: np.random.Generator) -> tuple[Columns, np.ndarray]:
     """Queries and grades: rows above those of the same query and a smaller grade."""
     qid, grade = rng.integers(0, 3, 14), rng.integers(0, 3, 14)
-    pairs = pairs_where(lambda i, j: qid[i] == qid[j] and grade[i] > grade[j])
-    return {"y": grade, "qid": qid}, pairs
+    return {"y": grade, "qid": qid}, (qid[:, None] == qid) & (grade[:, None] > grade)
 
 
-def by_time(rng: np.random.Generator) -> tuple[Columns, Pairs]:
+def by_time(rng: np.random.Generator) -> tuple[Columns, np.ndarray]:
     """Times: deaths above what comes later, or is censored at the same time."""
     time, event = rng.integers(1, 6, 14).astype(float), rng.random(14) < 0.7
-
-    def above(i: int, j: int) -> bool:
-        return event[i] and (time[i] < time[j] or (time[i] == time[j] and not event[j]))
-
-    return {"time": time, "event": event, "y": None}, pairs_where(above)
+    later = (time[:, None] < time) | ((time[:, None] == time) & ~event)
+    return {"time": time, "event": event, "y": None}, event[:, None] & later
 
 
-def mean_loss(X: np.ndarray, pairs: Pairs, loss: str) -> Objective:
-    """Return w -> mean over listed pairs of the loss."""
-    upper, lower = np.array(pairs).T
-    differences = X[upper] - X[lower]
-    return lambda w: LOSSES[loss](w @ differences.T).mean(axis=-1)
+def mean_loss(X: np.ndarray, above: np.ndarray, loss: str) -> Objective:
+    """Return w -> mean of the loss over the pairs, one by one."""
+    i, j = np.nonzero(above)
+    return lambda w: LOSSES[loss](w @ (X[i] - X[j]).T).mean(axis=-1)
 
 
 def worst_loss(X: np.ndarray, y: np.ndarray, kp: float, kq: float, loss: str) -> Objective:
@@ -134,17 +130,18 @@ def worst_loss(X: np.ndarray, y: np.ndarray, kp: float, kq: float, loss: str) ->
     return value
 
 
-def penalised(value: Objective, l2: float = LAM, l1: float = 0.0, held: Any = ()) -> Objective:
-    """Return w -> l2/2 |w|^2 + l1 |w|_1 + value(w), infinite where a weight in `held` is < 0."""
+def penalised(
+    value: Objective, l2: float = LAM, l1: float = 0.0, held: Any = (), group: float = 0.0
+) -> Objective:
+    """Return w -> l2/2 |w|^2 + l1 |w|_1 + group sqrt(2) |w| + value(w), infinite where a weight in
+    `held` is < 0."""
 
     def objective(w: np.ndarray) -> np.ndarray:
-        found = l2 / 2 * np.square(w).sum(axis=-1) + l1 * np.abs(w).sum(axis=-1) + value(w)
+        norm2 = np.square(w).sum(axis=-1)
+        found = l2 / 2 * norm2 + l1 * np.abs(w).sum(axis=-1) + group * np.sqrt(2 * norm2) + value(w)
         return np.where((w[..., list(held)] >= 0).all(axis=-1), found, np.inf)
 
     return objective
-
-
-Solved = Iterator[tuple[Solution, Objective]]
 
 
 @interval
@@ -160,8 +157,7 @@ def partial_auc_interval_holds_the_optimum(c: Context) -> Solved:
     for X, rng in draws(c):
         rows, y, _ = two_classes(X, rng)
         for loss, (fpr, tpr) in product(SMOOTH, ((0.3, 0.0), (0.5, 0.5))):
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", UserWarning)  # that w = 0 is optimal
+            with warnings.catch_warnings(action="ignore", category=UserWarning):  # w = 0 is optimal
                 found = solve(rows, y, LAM, loss=loss, fpr_max=fpr, tpr_min=tpr, tol=1e-6)
             yield found, penalised(worst_loss(rows, y, (1 - tpr) * 5, fpr * 9, loss))
 
@@ -173,13 +169,10 @@ def worst_group_interval_holds_the_optimum(c: Context) -> Solved:
         member = np.zeros(y.size, dtype=int)  # each group has rows of both classes
         for label, half in ((0, 5), (1, 2)):
             member[rng.permutation(np.flatnonzero(y == label))[:half]] = 1
-        parts = [[(i, j) for i, j in every if member[i] == member[j] == k] for k in (0, 1)]
+        own = [every & np.outer(member == k, member == k) for k in (0, 1)]
         for loss in SMOOTH:
-            means = [mean_loss(rows, part, loss) for part in parts]
-            pairs = (cross_group_pairs(y, member, group, group) for group in (0, 1))
-            risk = Worst(tuple(Mean(one, ALL_LOSSES[loss]) for one in pairs))
-            problem = Problem(Rows(rows), risk, Ridge(LAM))
-            found = choose_solver(problem, "auto", 1e-6, 5.0).solve(problem)
+            means = [mean_loss(rows, pairs, loss) for pairs in own]
+            found = solve(rows, y, LAM, loss=loss, worst_of=member, tol=1e-6, max_time=5.0)
             yield found, penalised(lambda w, f=means: np.max([one(w) for one in f], axis=0))
 
 
@@ -192,11 +185,7 @@ def penalty_interval_holds_the_optimum(c: Context) -> Solved:
             value = mean_loss(rows, every, loss)
             for lam in (0.0, LAM):
                 yield solve(rows, y, lam, **more), penalised(value, lam, L1)
-
-            def grouped(w: np.ndarray, value: Objective = value) -> np.ndarray:
-                return L1 * np.sqrt(2 * np.square(w).sum(axis=-1)) + value(w)
-
-            yield solve(rows, y, LAM, groups=[0, 0], **more), penalised(grouped)
+            yield solve(rows, y, LAM, groups=[0, 0], **more), penalised(value, group=L1)
 
 
 @interval
@@ -223,10 +212,11 @@ FINE = AllPairs(form="binned", bins=1 << 16)
 def of_a_loss(c: Context, loss: str) -> Solved:
     for X, rng in draws(c):
         rows, y, every = two_classes(X, rng)
-        ways: list[Any] = [{}, {"pairs": FINE}, {"qid": np.zeros(len(y), dtype=int)}]
+        ways: list[Any] = [{}, {"qid": np.zeros(len(y), dtype=int)}]
+        if loss != "exponential":
+            ways.append({"pairs": FINE})  # convolved only if asked for
         for way in ways:
-            if way.get("pairs") is None or loss != "exponential":  # convolved only if asked for
-                yield solve(rows, y, LAM, loss=loss, **way), penalised(mean_loss(rows, every, loss))
+            yield solve(rows, y, LAM, loss=loss, **way), penalised(mean_loss(rows, every, loss))
 
 
 def proof_file_of_ordered_pairs_holds_the_optimum(c: Context) -> Outcome:
@@ -242,8 +232,8 @@ def proof_file_of_ordered_pairs_holds_the_optimum(c: Context) -> Outcome:
             primal, dual, gap = (float(proof[name]) for name in ("primal", "dual", "gap"))
             # What is not verified proves nothing.
             relative = gap / primal if verified(proof, X, kind, columns) else 1.0
-            value = penalised(mean_loss(X, pairs, "hinge"))
-            found.append(right(proof["w"], primal, dual, relative, value))
+            objective = penalised(mean_loss(X, pairs, "hinge"))
+            found.append(right(proof["w"], primal, dual, relative, objective))
             damaged = [
                 (proof | {"gap": np.asarray(0.0)}, X),
                 (proof | {"dual": np.asarray(dual + 1e-9 * primal)}, X),
@@ -258,23 +248,20 @@ def proof_file_of_ordered_pairs_holds_the_optimum(c: Context) -> Outcome:
 
 def verified(proof: Columns, X: np.ndarray, kind: str, columns: Columns) -> bool:
     order = check_proof.ordering(kind, columns, proof, {})
-    try:
-        check_proof.check(proof, X, order, np.ones(len(X)))
-    except ValueError:
-        return False
-    return True
+    with suppress(ValueError):
+        return bool(check_proof.check(proof, X, order, np.ones(len(X))))
+    return False
 
 
 def variance_by_pairs(scores: np.ndarray, positive: np.ndarray) -> tuple[Fraction, Fraction]:
     """Return the AUC and S+ / n+ + S- / n- in fractions, from every pair."""
-    above, below = scores[positive].tolist(), scores[~positive].tolist()
-    order = [[Fraction((a > b) + (a >= b), 2) for b in below] for a in above]
-    both = order, list(zip(*order, strict=True))
-    rows, columns = ([sum(side) / Fraction(len(side)) for side in table] for table in both)
-    auc = sum(rows) / Fraction(len(rows))
-    variance = Fraction(0)
-    for side in (rows, columns):
-        variance += sum((v - auc) ** 2 for v in side) / Fraction((len(side) - 1) * len(side))
+    plus, minus = scores[positive][:, None], scores[~positive]
+    wins = (plus > minus).astype(int) + (plus >= minus)  # a tie is half of a win, which is two
+    auc, variance = Fraction(int(wins.sum()), 2 * wins.size), Fraction(0)
+    for side in (wins, wins.T):
+        n, others = side.shape
+        shares = (Fraction(total, 2 * others) for total in side.sum(axis=1).tolist())
+        variance += sum((share - auc) ** 2 for share in shares) / Fraction((n - 1) * n)
     return auc, variance
 
 

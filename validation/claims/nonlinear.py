@@ -212,7 +212,7 @@ def hessian_product_cost_without_the_pairs(c: Context) -> Outcome:
 
 
 def touched(c: Context, n: int, d: int, a: int, skip: int = NEVER) -> float:
-    """Return the numbers read or written a step by rows with `a` of d nonzeros, dense if that is all."""
+    """Return the numbers read or written a step on rows of `a` nonzeros, dense if a = d."""
     rng, dense = c.rng(f"{n} {d} {a}"), a == d
     columns = np.concatenate([rng.choice(d, a, replace=False) for _ in range(n)])
     X: Any = sp.csr_matrix((rng.normal(size=n * a), columns, np.arange(n + 1) * a), shape=(n, d))
