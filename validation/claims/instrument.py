@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ...exact import AllPairs, Solution, solve, write_proof
+from ...exact import AllPairs, solve, write_proof
 from ...exact.pairs.concordance import delong
 from ...exact.proof import check_proof
 from ..extremes import highest
@@ -35,8 +35,8 @@ LAM, L1 = 0.05, 0.05
 DRAWS = 2  # problems for each case; the full profile takes ten times as many
 
 Objective = Callable[[np.ndarray], np.ndarray]  # of weights (..., 2)
-Solved = Iterator[tuple[Solution, Objective]]
 Columns = dict[str, Any]
+Cases = Iterator[tuple[np.ndarray, Columns, Objective]]  # rows, and what else `solve` is given
 WINDOW = np.array([*product(np.linspace(-1, 1, 11), repeat=2)])
 
 
@@ -69,16 +69,19 @@ def outcome(cases: Iterable[bool]) -> Outcome:
     return judged(not wrong, measured, details={"cases": len(found)})
 
 
-def interval(solved: Callable[..., Solved]) -> Run:
+def interval(cases: Callable[..., Cases]) -> Run:
     """Return the judge of the claim that each certificate holds the optimum of its objective."""
 
     def judge(c: Context, *given: Any) -> Iterator[bool]:
-        for solution, objective in solved(c, *given):
-            found = solution.certificate
-            numbers = found.primal, found.dual, found.relative_gap
-            yield right(solution.w, *numbers, objective, found.rounding)
+        for drawn in draws(c):
+            for X, asked, objective in cases(*drawn, *given):
+                with warnings.catch_warnings(action="ignore", category=UserWarning):
+                    solution = solve(X, **{"lam": LAM, **asked})  # it warns where w = 0 is optimal
+                found = solution.certificate
+                numbers = found.primal, found.dual, found.relative_gap
+                yield right(solution.w, *numbers, objective, found.rounding)
 
-    return wraps(solved)(lambda c, *given: outcome(judge(c, *given)))
+    return wraps(cases)(lambda c, *given: outcome(judge(c, *given)))
 
 
 def draws(c: Context) -> Iterator[tuple[np.ndarray, np.random.Generator]]:
@@ -145,63 +148,56 @@ def penalised(
 
 
 @interval
-def ordered_pairs_interval_holds_the_optimum(c: Context) -> Solved:
-    for X, rng in draws(c):
-        asked = by_query(rng), by_time(rng)
-        for loss, (columns, pairs) in product(SMOOTH[:2], asked):
-            yield solve(X, lam=LAM, loss=loss, **columns), penalised(mean_loss(X, pairs, loss))
+def ordered_pairs_interval_holds_the_optimum(X: np.ndarray, rng: np.random.Generator) -> Cases:
+    asked = by_query(rng), by_time(rng)
+    for loss, (columns, pairs) in product(SMOOTH[:2], asked):
+        yield X, {"loss": loss, **columns}, penalised(mean_loss(X, pairs, loss))
 
 
 @interval
-def partial_auc_interval_holds_the_optimum(c: Context) -> Solved:
-    for X, rng in draws(c):
-        rows, y, _ = two_classes(X, rng)
-        for loss, (fpr, tpr) in product(SMOOTH, ((0.3, 0.0), (0.5, 0.5))):
-            with warnings.catch_warnings(action="ignore", category=UserWarning):  # w = 0 is optimal
-                found = solve(rows, y, LAM, loss=loss, fpr_max=fpr, tpr_min=tpr, tol=1e-6)
-            yield found, penalised(worst_loss(rows, y, (1 - tpr) * 5, fpr * 9, loss))
+def partial_auc_interval_holds_the_optimum(X: np.ndarray, rng: np.random.Generator) -> Cases:
+    rows, y, _ = two_classes(X, rng)
+    for loss, (fpr, tpr) in product(SMOOTH, ((0.3, 0.0), (0.5, 0.5))):
+        asked = {"y": y, "loss": loss, "fpr_max": fpr, "tpr_min": tpr, "tol": 1e-6}
+        yield rows, asked, penalised(worst_loss(rows, y, (1 - tpr) * 5, fpr * 9, loss))
 
 
 @interval
-def worst_group_interval_holds_the_optimum(c: Context) -> Solved:
-    for X, rng in draws(c):
-        rows, y, every = two_classes(X, rng)
-        member = np.zeros(y.size, dtype=int)  # each group has rows of both classes
-        for label, half in ((0, 5), (1, 2)):
-            member[rng.permutation(np.flatnonzero(y == label))[:half]] = 1
-        own = [every & np.outer(member == k, member == k) for k in (0, 1)]
-        for loss in SMOOTH:
-            means = [mean_loss(rows, pairs, loss) for pairs in own]
-            found = solve(rows, y, LAM, loss=loss, worst_of=member, tol=1e-6, max_time=5.0)
-            yield found, penalised(lambda w, f=means: np.max([one(w) for one in f], axis=0))
+def worst_group_interval_holds_the_optimum(X: np.ndarray, rng: np.random.Generator) -> Cases:
+    rows, y, every = two_classes(X, rng)
+    member = np.zeros(y.size, dtype=int)  # each group has rows of both classes
+    for label, half in ((0, 5), (1, 2)):
+        member[rng.permutation(np.flatnonzero(y == label))[:half]] = 1
+    own = [every & np.outer(member == k, member == k) for k in (0, 1)]
+    for loss in SMOOTH:
+        means = [mean_loss(rows, pairs, loss) for pairs in own]
+        asked = {"y": y, "loss": loss, "worst_of": member, "tol": 1e-6, "max_time": 5.0}
+        yield rows, asked, penalised(lambda w, f=means: np.max([one(w) for one in f], axis=0))
 
 
 @interval
-def penalty_interval_holds_the_optimum(c: Context) -> Solved:
-    for X, rng in draws(c):
-        rows, y, every = two_classes(X, rng)
-        for loss in SMOOTH[1:]:
-            more: Any = {"loss": loss, "l1": L1, "tol": 1e-7}
-            value = mean_loss(rows, every, loss)
-            for lam in (0.0, LAM):
-                yield solve(rows, y, lam, **more), penalised(value, lam, L1)
-            yield solve(rows, y, LAM, groups=[0, 0], **more), penalised(value, group=L1)
+def penalty_interval_holds_the_optimum(X: np.ndarray, rng: np.random.Generator) -> Cases:
+    rows, y, every = two_classes(X, rng)
+    for loss in SMOOTH[1:]:
+        asked, value = {"y": y, "loss": loss, "l1": L1, "tol": 1e-7}, mean_loss(rows, every, loss)
+        for lam in (0.0, LAM):
+            yield rows, {"lam": lam, **asked}, penalised(value, lam, L1)
+        yield rows, {"groups": [0, 0], **asked}, penalised(value, group=L1)
 
 
 @interval
-def sign_interval_holds_the_optimum(c: Context) -> Solved:
-    for X, rng in draws(c):
-        rows, y, every = two_classes(X * [1.0, -1.0] - [0.0, 2.0], rng)
-        rows = rows * [1.0, -1.0]  # so that the second weight wants to be negative
-        columns, pairs = by_query(rng)
-        for loss in SMOOTH:
-            value = mean_loss(rows, every, loss)
-            more: Any = {"loss": loss, "tol": 1e-7}
-            signs: Any = ("nonnegative", [0, 1]), ([1], [1])
-            for (sign, held), (l2, l1) in product(signs, ((LAM, 0.0), (0.0, L1))):
-                yield solve(rows, y, l2, l1=l1, sign=sign, **more), penalised(value, l2, l1, held)
-            found = solve(rows, lam=LAM, sign="nonnegative", **columns, **more)
-            yield found, penalised(mean_loss(rows, pairs, loss), held=[0, 1])
+def sign_interval_holds_the_optimum(X: np.ndarray, rng: np.random.Generator) -> Cases:
+    rows, y, every = two_classes(X * [1.0, -1.0] - [0.0, 2.0], rng)
+    rows = rows * [1.0, -1.0]  # so that the second weight wants to be negative
+    columns, pairs = by_query(rng)
+    signs, penalties = (("nonnegative", [0, 1]), ([1], [1])), ((LAM, 0.0), (0.0, L1))
+    for loss in SMOOTH:
+        more, value = {"loss": loss, "tol": 1e-7}, mean_loss(rows, every, loss)
+        for (sign, held), (l2, l1) in product(signs, penalties):
+            asked = {"y": y, "lam": l2, "l1": l1, "sign": sign, **more}
+            yield rows, asked, penalised(value, l2, l1, held)
+        asked = {"sign": "nonnegative", **columns, **more}
+        yield rows, asked, penalised(mean_loss(rows, pairs, loss), held=[0, 1])
 
 
 # A unit of score: what bins add to the value, L / (12 bins^2), is below the tolerance of sums.
@@ -209,14 +205,13 @@ FINE = AllPairs(form="binned", bins=1 << 16)
 
 
 @interval
-def of_a_loss(c: Context, loss: str) -> Solved:
-    for X, rng in draws(c):
-        rows, y, every = two_classes(X, rng)
-        ways: list[Any] = [{}, {"qid": np.zeros(len(y), dtype=int)}]
-        if loss != "exponential":
-            ways.append({"pairs": FINE})  # convolved only if asked for
-        for way in ways:
-            yield solve(rows, y, LAM, loss=loss, **way), penalised(mean_loss(rows, every, loss))
+def of_a_loss(X: np.ndarray, rng: np.random.Generator, loss: str) -> Cases:
+    rows, y, every = two_classes(X, rng)
+    ways: list[Columns] = [{}, {"qid": np.zeros(len(y), dtype=int)}]
+    if loss != "exponential":
+        ways.append({"pairs": FINE})  # convolved only if asked for
+    for way in ways:
+        yield rows, {"y": y, "loss": loss, **way}, penalised(mean_loss(rows, every, loss))
 
 
 def proof_file_of_ordered_pairs_holds_the_optimum(c: Context) -> Outcome:
