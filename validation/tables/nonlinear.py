@@ -21,7 +21,6 @@ from ...exact.formulation.formulation import Formulation, formulate
 from ...exact.formulation.request import Request
 from ...exact.pairs.auc import auc
 from ...exact.spaces.kernels import get_kernel
-from ...exact.spaces.rows import Rows
 from ..data.datasets import TASKS, load_real
 from ..data.printed_numbers import printed
 from .scaling_up import full_fit
@@ -45,17 +44,13 @@ from .table import (
 
 PAPER = "Nonlinear"
 PRINTED = printed(PAPER, "Table 1")
-LABELS = {  # of sets that are not the paper's row for row
+LABELS = {name: name for name in PRINTED} | {  # two sets are not the paper's row for row
     "covtype": "covtype, sample of 258,565 rows",
     "cod-rna": "cod-rna, without its third file",
 }
 PUBLISHED = ("usps", "ijcnn1")  # test parts that are used as in the paper; others are drawn
 TEST_SHARE = 0.2
 SETS = tuple(name for name in PRINTED if name not in ("acoustic", "protein"))  # not to be had
-
-
-def label(name: str) -> str:
-    return LABELS.get(name, name)
 
 
 def overlap(name: str) -> float:
@@ -94,15 +89,15 @@ def split(job: Job) -> tuple[Sample, Sample]:
 )
 def count(job: Job) -> Measured:
     data = train = load_real(job["set"], job.run.data_dir)
-    n_train = round((1 - TEST_SHARE) * data.y.size)
+    size = round((1 - TEST_SHARE) * data.y.size)
     if job["set"] in PUBLISHED:
         train = load_real(job["set"], job.run.data_dir, "train")
-        n_train = train.y.size
-    found: Measured = {"columns": data.X.shape[1], "sha256": data.sha256}
-    found |= {"train": n_train, "test": data.y.size - n_train}
-    for name, one in (("ratio", data), ("ratio_train", train)):
-        found[name] = max(one.n_pos / one.n_neg, one.n_neg / one.n_pos)
-    return found
+        size = train.y.size
+    ratio, ratio_train = (
+        max(one.n_pos / one.n_neg, one.n_neg / one.n_pos) for one in (data, train)
+    )
+    found = {"columns": data.X.shape[1], "sha256": data.sha256, "train": size}
+    return found | {"test": data.y.size - size, "ratio": ratio, "ratio_train": ratio_train}
 
 
 @table("nonlinear-table-1", "nonlinear-table-1")
@@ -111,20 +106,18 @@ def table_1(page: Page) -> None:
     for name, row in PRINTED.items():
         record = next(page.results.select(set=name), {})
         for (column, shown), (ours, digits) in zip(row.items(), names, strict=True):
-            page.enter(label(name), column, shown, record.get(ours), None, 1, digits)
+            page.enter(LABELS[name], column, shown, record.get(ours), None, 1, digits)
 
 
 # What [Nonlinear, Tables 2 and 3] run: five batch methods on each set, tuned by 3 folds, all with
 # the squared hinge over all pairs [Nonlinear, eq. (5)].
 
-TITLES = {
-    "rbf": "RBF-RankSVM",
-    "rbf-subsample": "RBF-RankSVM (subsample)",
-    "linear": "Linear RankSVM",
-    "rfauc": "RFAUC",
-    "nbauc": "NBAUC",
-}
+METHODS = ("rbf", "rbf-subsample", "linear", "rfauc", "nbauc")
+TITLES: dict[str, str] = dict(
+    zip(METHODS, printed(PAPER, "Table 2")["usps"], strict=True)
+)  # as in print
 FEWER, ALSO = "-at-rbf-rows", "also at the rows of RBF-RankSVM"
+TUNED = "rows that are tuned on, at most"
 SUBSAMPLE = 5
 TOL, PATH_TOL = 1e-6, 1e-3
 CLEARLY = 0.3  # points of AUC; a lam so far below the best is clearly worse
@@ -145,7 +138,7 @@ def batch_parts(budget: Mapping[str, Any]) -> list[Part]:
     Budget("rows of RBF-RankSVM, at most", 80_000, 1_000, 3_000),
     Budget("landmarks and Fourier features", 1600, 200, 800, 1600),
     Budget("folds", 3, 3, 3),
-    Budget("rows that are tuned on, at most", 80_000, 1_500, 6_000),
+    Budget(TUNED, 80_000, 1_500, 6_000),
     Budget("log2 C", "-15 to 10", [*range(-15, 11, 5)], [*range(-15, 11, 2)], [*range(-15, 11)]),
     Budget("log2 C, RBF-RankSVM", list(range(-5, 6)), [-5, 0, 5], list(range(-5, 6))),
     Budget("log2 gamma, RBF-RankSVM", list(range(-6, 0)), [-6, -3], list(range(-6, 0))),
@@ -176,13 +169,13 @@ def compute_batch(job: Job) -> Measured:
         return fourier(job, train, value) if method == "rfauc" else lambda X: X
 
     made = {value: timed(lambda value=value: features(value)) for value in values}
-    tuning, grid = few(job, train), lams(job, train, ", RBF-RankSVM" * kernel)
-    tried = []
+    grid, tried = lams(job, train, ", RBF-RankSVM" * kernel), []
+    tuning = train.part(slice(job.budget[TUNED]))  # the training rows are in random order
     for value, (mapped, _) in made.items():
         reached, lam = tuned(job, tuning.mapped(mapped), grid, value if kernel else None)
         tried.append((reached, value, lam))
     _, value, lam = max(tried)
-    found = certified(train, test, *made[value], lam, value if kernel else None)
+    found = certified(train, test, made[value], lam, value if kernel else None)
     return found | ({chosen: value} if chosen else {})
 
 
@@ -203,11 +196,6 @@ def fourier(job: Job, train: Sample, width: float) -> Features:
     return sampler.fit(train.X[:1]).transform
 
 
-def few(job: Job, train: Sample) -> Sample:
-    """Return the rows that are tuned on; the training rows are in random order."""
-    return train.part(slice(job.budget["rows that are tuned on, at most"]))
-
-
 def lams(job: Job, train: Sample, of: str = "") -> list[float]:
     """Return the grid as weights of the penalty, falling: lam = 1 / (C n_pos n_neg)."""
     pairs = int(train.positive.sum()) * int((~train.positive).sum())
@@ -221,9 +209,7 @@ def machine(sample: Sample, lam: float, gamma: float | None) -> Formulation:
     return formulate(sample.X, sample.positive.astype(int), request)
 
 
-def tuned(
-    job: Job, tuning: Sample, grid: list[float], gamma: float | None = None
-) -> tuple[float, float]:
+def tuned(job: Job, tuning: Sample, grid: list[float], gamma: Any = None) -> tuple[float, float]:
     """Return the highest mean AUC of the held-out rows along one certified path a fold, and its
     lam, the largest of equals. The smallest lam cost most; they are left out once two in a row are
     clearly worse."""
@@ -246,14 +232,10 @@ def tuned(
 
 
 def certified(
-    train: Sample,
-    test: Sample,
-    features: Features,
-    before: float,
-    lam: float,
-    gamma: float | None = None,
+    train: Sample, test: Sample, made: tuple[Features, float], lam: float, gamma: Any = None
 ) -> Measured:
-    """Fit and test in features that have taken some seconds `before`."""
+    """Fit and test in features, which come with the seconds that they took."""
+    features, before = made
 
     def fit() -> tuple[Formulation, Any]:
         task = machine(train.mapped(features), lam, gamma)
@@ -272,11 +254,11 @@ BATCH_COMPARED = (("nbauc", "rfauc"), ("nbauc", "linear"), ("nbauc", "rbf"), ("r
 def table_2(page: Page) -> None:
     shown = enter_printed(page, "auc", "Table 2")
     for name in shown:
-        page.largest(label(name), "relative gap, all methods", "gap", set=name)
+        page.largest(LABELS[name], "relative gap, all methods", "gap", set=name)
     for name, pair in product(shown, BATCH_COMPARED):
         sides = [("auc", {"set": name, "method": method}) for method in pair]
         values, names = page.results.matched("rep", *sides), [TITLES[method] for method in pair]
-        page.paired(values, names, "points of AUC", 3, label(name), overlap(name))
+        page.paired(values, names, "points of AUC", 3, LABELS[name], overlap(name))
 
 
 @table("nonlinear-table-3", "nonlinear-batch")
@@ -287,9 +269,9 @@ def table_3(page: Page) -> None:
 def enter_printed(page: Page, what: str, place: str) -> list[str]:
     shown = printed(PAPER, place)
     for (name, row), (method, title) in product(shown.items(), TITLES.items()):
-        page.mean(label(name), title, what, row[title], set=name, method=method)
+        page.mean(LABELS[name], title, what, row[title], set=name, method=method)
         column = (f"{title}, at the rows of RBF-RankSVM", what, 2)
-        page.means(label(name), [column], set=name, method=f"{method}{FEWER}")
+        page.means(LABELS[name], [column], set=name, method=f"{method}{FEWER}")
     return list(shown)
 
 
@@ -297,7 +279,6 @@ def enter_printed(page: Page, what: str, place: str) -> list[str]:
 # the optimum of what NSAUC minimises.
 
 LARGE = tuple(name for name in SETS if name not in ("spambase", "usps", "magic04"))
-ONLINE_METHODS = ("NOAM", "NSOLAM", "NSAUC", "NBAUC")
 EPOCHS = [1, 2, 3, 4, 5, 10, 20, 50, 100, 200, 300, 400]
 RADII = [0.1, 1.0, 10.0, 1e2, 1e3, 1e4, 1e5]
 SMALLEST_LAM = 1e-5  # below it the hinge's optimum is not proved within seconds
@@ -312,7 +293,7 @@ SMALLEST_LAM = 1e-5  # below it the hinge's optimum is not proved within seconds
     Budget("landmarks and Fourier features", 1600, 200, 1600),
     Budget("rounds of k-means, at most", None, 20, 20),
     Budget("folds", 3, 3, 3),
-    Budget("rows that are tuned on, at most", "all", 1_500, 6_000),
+    Budget(TUNED, "all", 1_500, 6_000),
     Budget("log2 C", "-15 to 10", [-15, -10, -5, 0, 5, 10], [*range(-15, 11)]),
     Budget("lam, NSAUC", [1e-10, 1e-9, 1e-8, 1e-7], [1e-10, 1e-7], [1e-10, 1e-9, 1e-8, 1e-7]),
     Budget("epochs, NSAUC", None, 5, 5),
@@ -332,8 +313,9 @@ def compute_online(job: Job) -> Measured:
     train, test = split(job)
     features, first = timed(lambda: nystrom(job, train))
     train, second = timed(lambda: train.mapped(features))
-    test, tuning, grid = test.mapped(features), few(job, train), lams(job, train)
-    fitted = certified(train, test, lambda X: X, 0.0, tuned(job, tuning, grid)[1])
+    test, tuning = test.mapped(features), train.part(slice(job.budget[TUNED]))
+    grid = lams(job, train)
+    fitted = certified(train, test, (lambda X: X, 0.0), tuned(job, tuning, grid)[1])
     found: Measured = {f"NBAUC_{what}": fitted[what] for what in ("auc", "seconds")}
     found |= {"embedding_seconds": first + second, "epochs": job.budget["epochs of Fig. 1"]}
     # The certified optimum of the hinge.
@@ -396,10 +378,10 @@ def nsolam(job: Job, train: Sample, choice: Choice, epochs: int, seed: int) -> W
 
 def nsauc(job: Job, train: Sample, choice: Choice, epochs: int, seed: int) -> Walked:
     """NSAUC is the mean of the walk, NSVMSGD2 its last point."""
-    lam, rows = choice[0], Rows(train.X)
-    solver, problem = PairSGD(max_epochs=epochs), train.problem("hinge", lam)
-    t0 = starting_time("scaled", lam, mean_square_size(rows))
-    walk, rng = Walk.of(np.zeros(rows.dim)), np.random.default_rng(seed)
+    lam, solver, rng = choice[0], PairSGD(max_epochs=epochs), np.random.default_rng(seed)
+    problem = train.problem("hinge", lam)
+    rows: Any = problem.space
+    t0, walk = starting_time("scaled", lam, mean_square_size(rows)), Walk.of(np.zeros(rows.dim))
     for _ in range(epochs):
         solver.advance(walk, rows.X, random_pairs(problem, problem.n, rng), lam, t0)
         yield {"NSAUC": walk.mean, "NSVMSGD2": walk.w}
@@ -420,13 +402,13 @@ OPTIMUM = "hinge optimum, lam ≥ 1e-5"
 def table_4(page: Page) -> None:
     for name, texts in printed(PAPER, "Table 4").items():
         for what, unit in (("auc", "AUC %"), ("seconds", "s")):
-            row = f"{label(name)}, {unit}"
-            for method in ONLINE_METHODS:
+            row = f"{LABELS[name]}, {unit}"
+            for method in (*WALKS, "NBAUC"):
                 page.mean(row, method, f"{method}_{what}", texts[f"{method}, {unit}"], set=name)
             page.means(row, [(OPTIMUM, f"optimum_{what}", 2)], set=name)
         for names in ONLINE_COMPARED:
-            more: Any = ("points of AUC", 3, label(name), overlap(name))
-            page.paired("{}_auc", names, *more, set=name)
+            of = LABELS[name], overlap(name)
+            page.paired("{}_auc", names, "points of AUC", 3, *of, set=name)
     gaps = page.values("optimum_gap")
     page.known = {"gap": f"{gaps.max():.1e}"} if gaps.size else {}
 
@@ -434,7 +416,7 @@ def table_4(page: Page) -> None:
 @table("nonlinear-figure-1", "nonlinear-online")
 def figure_1(page: Page) -> None:
     for name in LARGE:
-        records, title = list(page.results.select(set=name)), label(name)
+        records, title = list(page.results.select(set=name)), LABELS[name]
         if not records:
             continue
         epochs = [float(epoch) for epoch in records[0]["epochs"]]
@@ -449,9 +431,8 @@ def figure_1(page: Page) -> None:
         more: Any = {"unit": "points of AUC", "digits": 3, "overlap": overlap(name)}
         means = [found[method].mean(axis=1) for method in CURVES[:2]]
         page.paired(means, CURVES[:2], before=f"{title}, mean over the epochs", **more)
-        last, first = (f"NSOLAM, epoch {epochs[at]:g}" for at in (-1, 0))
-        ends = found["NSOLAM"][:, [-1, 0]].T
-        page.paired(ends, (last, first), before=title, **more)
+        names = [f"NSOLAM, epoch {epochs[at]:g}" for at in (-1, 0)]
+        page.paired(found["NSOLAM"][:, [-1, 0]].T, names, before=title, **more)
         levels = {OPTIMUM: "optimum", "NBAUC": "NBAUC"}
         for line, method in levels.items():
             level = float(page.values(f"{method}_auc", set=name).mean())
