@@ -2,7 +2,8 @@
 some row groups of a file, read again at each pass, in bounded memory."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from pathlib import Path
@@ -38,12 +39,8 @@ class ParquetPartition:
         return f"{self.path}, row groups {self.groups[0]} to {self.groups[-1]}"
 
     def refuse(self, row: int, column: int | None, value: float) -> NoReturn:
-        """Raise the sentence for a number of row `row` of the partition that cannot be used."""
-        place = self.first + row + 1
-        if column is not None:
-            name, (what, do) = self.columns[column], tables.fault(str(value))
-            tables.refuse(self.path, {name: (f"{what} in column '{name}', row {place}", do)})
-        where = f"the weight in column '{self.weight}', row {place}, is {value}"
+        """Raise the sentence for a row weight; numbers of other columns are checked in `blocks`."""
+        where = f"the weight in column '{self.weight}', row {self.first + row + 1}, is {value}"
         raise InputError(f"{self.path}: {where}: weights are >= 0, finite and of moderate size")
 
     def batches(self, names: Sequence[str]) -> Iterator[tuple[Any, range]]:
@@ -63,20 +60,17 @@ class ParquetPartition:
             features = [Numbers(name) for name in self.columns]
             held = [numbers_in(batch, column, places) for column in features]
             tables.refuse(self.path, {}, features)
-            weight = group = key = None
-            if self.weight is not None:
-                weight = self._needed(batch, self.weight, places)
+            weight = None if self.weight is None else self._needed(batch, self.weight, places)
+            positive, group, key = np.zeros(batch.num_rows, dtype=bool), None, None
             if self.qid is None:
                 positive = self._positive(whole(self.path, batch, self.target, places))
             else:
-                positive = np.zeros(batch.num_rows, dtype=bool)
                 key = self._needed(batch, self.target, places)
-                column = whole(self.path, batch, self.qid, places)
-                cells = np.asarray(tables.cells_of(column))
-                group = cells if tables.is_words(column.type) else named(cells, self.path)
+                cells = tables.cells_of(whole(self.path, batch, self.qid, places))
+                group = named(np.asarray(cells), self.path)
             for start in range(0, batch.num_rows, step):
                 rows = slice(start, start + step)
-                columns = np.stack([column[rows] for column in held], dtype=float)
+                columns = np.stack([column[rows] for column in held])
                 more = (None if one is None else one[rows] for one in (weight, group, key))
                 yield Block(columns, positive[rows], *more)
 
@@ -84,7 +78,7 @@ class ParquetPartition:
         column = Numbers(name)
         held = numbers_in(batch, column, places)
         tables.refuse_needed(self.path, [column.bad])
-        return held.astype(float)
+        return held
 
     def _positive(self, column: Any) -> np.ndarray:
         from pyarrow import types
@@ -97,12 +91,7 @@ class ParquetPartition:
 
 
 def numbers_in(batch: Any, column: Numbers, places: range) -> np.ndarray:
-    """Return a column as numbers; whole ones of floating point as they are."""
-    from pyarrow import types
-
-    held = batch.column(column.name)
-    plain = types.is_floating(held.type) and held.type.bit_width >= 32 and not held.null_count
-    return tables.numbers_of(held) if plain else column.of(tables.cells_of(held), places)
+    return column.of(tables.cells_of(batch.column(column.name)), places)
 
 
 def whole(path: str, batch: Any, name: str, places: range) -> Any:
@@ -114,18 +103,18 @@ def whole(path: str, batch: Any, name: str, places: range) -> Any:
     return column
 
 
-def refuse_all(path: str, parts: Iterable[ParquetPartition], faults: dict[str, Fault]) -> None:
+def refuse_all(path: str, parts: list[ParquetPartition], faults: dict[str, Fault]) -> None:
     """Raise one error on all features with these faults, or with a bad cell. It reads no more than
     some partitions of a large folder."""
     found, left = dict(faults), 8 * NUMBERS
     for part in parts:
-        if left < 0:
-            break
         columns = [Numbers(name) for name in part.columns if name not in found]
-        for batch, places in part.batches([column.name for column in columns]) if columns else ():
+        if left < 0 or not columns:
+            break
+        for batch, places in part.batches([column.name for column in columns]):
             left -= len(columns) * len(places)
             for column in columns:
-                column.of(tables.cells_of(batch.column(column.name)), places)
+                numbers_in(batch, column, places)
         for column in columns:
             if column.bad is not None:
                 what, do = column.bad
@@ -136,16 +125,13 @@ def refuse_all(path: str, parts: Iterable[ParquetPartition], faults: dict[str, F
 def may_be_cut(metadata: Any, qid: str) -> list[bool]:
     """Return before which row groups a file may be cut, so that no query is split. There its
     statistics say that the largest query before is below the smallest one behind."""
-    ends: list[tuple[Any, Any]] = []
-    for k in range(metadata.num_row_groups):
-        group = metadata.row_group(k)
-        columns = map(group.column, range(group.num_columns))
-        known = next(column for column in columns if column.path_in_schema == qid).statistics
-        if known is None or not known.has_min_max:
-            return [k == 0 for k in range(metadata.num_row_groups)]
-        ends.append((known.min, known.max))
-    highest = [*accumulate((high for _, high in ends), max)]
-    return [k == 0 or highest[k - 1] < ends[k][0] for k in range(len(ends))]
+    groups = [metadata.row_group(k) for k in range(metadata.num_row_groups)]
+    columns = [map(group.column, range(group.num_columns)) for group in groups]
+    known = [next(x.statistics for x in some if x.path_in_schema == qid) for some in columns]
+    if not all(one is not None and one.has_min_max for one in known):
+        return [k == 0 for k in range(len(groups))]
+    highest = [*accumulate((one.max for one in known), max)]
+    return [k == 0 or highest[k - 1] < one.min for k, one in enumerate(known)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,15 +172,14 @@ def read_parquet_folder(
     qid: str | None = None,
 ) -> ParquetFolder:
     """Find the Parquet files of a folder, and what their labels are."""
-    extra = tuple(name for name in (weight, qid) if name is not None)
+    extra = [name for name in (weight, qid) if name is not None]
     asked = replace(asked, drop=(*asked.drop, *extra))
     paths, parts, n = parquet_paths(str(path)), list[ParquetPartition](), 0
     with tables.open_parquet(paths[0]) as file:
         names, types = tables.called(file.schema_arrow.names), file.schema_arrow.types
-    places, kinds = asked.places(Path(paths[0]), names), dict(zip(names, types, strict=True))
-    assert places.target is not None
-    columns, target = tuple(names[k] for k in places.features), names[places.target]
-    like, faults = ParquetPartition("", (), 0, columns, target, weight, qid), places.unclear
+    kinds = dict(zip(names, types, strict=True))
+    target, columns, _, _, faults = asked.places(Path(paths[0]), names)
+    assert target is not None
     for name in paths:
         with tables.open_parquet(name) as file:
             schema, metadata = file.schema_arrow, file.metadata
@@ -205,7 +190,8 @@ def read_parquet_folder(
             if bad := fault_in(schema, column, kinds, paths[0]):
                 faults.setdefault(column, (f"{bad[0]} ({name})", bad[1]))
         n += metadata.num_rows
-        parts += _parts_of(replace(like, path=name), metadata)
+        file = ParquetPartition(name, (), 0, tuple(columns), target, weight, qid)
+        parts += _parts_of(file, metadata)
     if faults:
         refuse_all(str(path), parts, faults)
     if not n:
@@ -214,7 +200,7 @@ def read_parquet_folder(
     if qid is None:
         meant, one, zero = _positive_cells(parts, positive, f"{path}, column '{target}'")
         parts = [replace(part, positive=meant) for part in parts]
-    return ParquetFolder(str(path), parts, [*columns], target, one, zero, n, qid)
+    return ParquetFolder(str(path), parts, columns, target, one, zero, n, qid)
 
 
 def is_parquet_folder(path: str) -> bool:
@@ -234,12 +220,9 @@ def parquet_paths(path: str) -> list[str]:
             raise InputError(f"{path}: cannot be read ({error})") from None
     else:
         found = [str(name) for name in Path(path).rglob("*") if name.is_file()]
-    kept = [
-        name
-        for name in sorted(found)
-        if name.endswith((".parquet", ".parq", ".pq"))
-        and not any(part.startswith((".", "_")) for part in Path(os.path.relpath(name, base)).parts)
-    ]
+    found = [name for name in sorted(found) if name.endswith((".parquet", ".parq", ".pq"))]
+    hidden = re.compile(r"(^|[/\\])[._]")  # in a folder or a file of such a name
+    kept = [name for name in found if not hidden.search(os.path.relpath(name, base))]
     if not kept:
         raise InputError(f"{path}: no Parquet files in this folder: names must end in .parquet")
     return kept
@@ -286,11 +269,9 @@ def _positive_cells(
 
     cells: dict[Any, int] = {}  # and where each may stand first
     for part in parts:
-        with tables.open_parquet(part.path, pre_buffer=False) as file:
-            read = file.read_row_groups(list(part.groups), columns=[part.target], use_threads=False)
-        rows = range(part.first + 1, part.first + 1 + read.num_rows)
-        for cell in tables.cells_of(unique(whole(part.path, read, part.target, rows))):
-            cells.setdefault(cell, part.first + 1)
+        for batch, rows in part.batches([part.target]):
+            for cell in tables.cells_of(unique(whole(part.path, batch, part.target, rows))):
+                cells.setdefault(cell, rows[0])
         if len(cells) > MAX_CLASSES:  # which are refused below
             break
     labels = Labels.of(np.array([*cells]), where, rows=[*cells.values()])
@@ -300,5 +281,4 @@ def _positive_cells(
 
 def _processors() -> int:
     """Return how many processors this process may use."""
-    count = getattr(os, "process_cpu_count", os.cpu_count)()
-    return max(1, count or 1)
+    return getattr(os, "process_cpu_count", os.cpu_count)() or 1

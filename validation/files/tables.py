@@ -1,12 +1,12 @@
 """Tables that users have on disk: rows, labels, and columns that order or group the rows. The
 ending of a name chooses the reader: `.csv` and `.tsv`, `.npz`, `.parquet` (with the optional
 pyarrow), and svmlight as `.svmlight`, `.libsvm`, `.svm` or `.txt`. Text may be gzipped, with `.gz`
-after its own ending. A reader hands out columns, cells of text or numbers; `Numbers` and `Labels`
-check them. Nothing is guessed about bad values: missing ones, infinite ones and text are refused,
-with their column and row (from 1; a line where a file has lines)."""
+after its own ending. Nothing is guessed about bad values: missing ones, infinite ones and text are
+refused, with their column and row (from 1; a line where a file has lines)."""
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import math
@@ -31,7 +31,6 @@ import scipy.sparse as sp
 from ...exact.errors import InputError, TooLargeError, meant
 from ...exact.tools.arrays import is_large, loses_digits, lost_digits
 from .labels import (
-    MAX_CLASSES,
     SHOWN,
     Cells,
     Label,
@@ -47,28 +46,16 @@ CGROUP_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limi
 
 
 def check_room(what: str, size: int, do: str) -> None:
-    """Raise if something is larger than all the memory that this process can have."""
-    found = []
+    """Raise if something is larger than the memory of the machine, or of its container."""
+    found = [size]
     with suppress(AttributeError, ValueError):  # not every system knows both
         found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     for path in CGROUP_LIMITS:
         with suppress(OSError, ValueError):  # "max" means without a limit
             found.append(int(Path(path).read_text()))
-    if sys.platform != "win32":
-        import resource
-
-        limits = (resource.RLIMIT_AS, resource.RLIMIT_DATA)
-        found += [resource.getrlimit(kind)[0] for kind in limits]  # -1 means without
-    limit = min((known for known in found if known > 0), default=size)
-    if size > limit:
-        had = f"where {_bytes(limit)} can be had"
-        raise TooLargeError(f"{what}: {_bytes(size)} of memory, {had}: {do}")
-
-
-def _bytes(size: int) -> str:
-    units = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB")
-    power = min(max(size.bit_length() - 1, 0) // 10, len(units) - 1)
-    return f"{size / 1024**power:.{3 if power else 4}g} {units[power]}"
+    if size > min(found):
+        need, limit = (f"{count / 2**30:.4g} GiB" for count in (size, min(found)))
+        raise TooLargeError(f"{what}: {need} of memory, where {limit} can be had: {do}")
 
 
 _WORDS = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}  # in any case of letters
@@ -79,9 +66,8 @@ BYTES_A_FEATURE = 150  # A name, and about ten vectors of weights while a proble
 
 Fault = tuple[str, str]  # What is wrong with a column, and what to do about it.
 
-Blocks = Iterable[tuple[Sequence[int], Callable[[int], Cells], Callable[[int], Sequence[Any]]]]
-"""Some rows after others: their numbers in the file, and their cells of the column at a place, to
-be checked and as they are."""
+# Some rows after others: their numbers in the file, and their cells by the names of the columns.
+Blocks = Iterable[tuple[Sequence[int], Mapping[str, Any]]]
 
 
 @dataclass(frozen=True)
@@ -97,22 +83,18 @@ class Selection:
     width: int | None = None  # Features of the model; an svmlight file leaves out zeros.
     extra: tuple[str, ...] = ()  # Columns that order or group rows; kept ones without labels.
 
-    def places(self, path: Path, names: Sequence[str], apart: bool = False) -> Places:
-        """Return what to read of columns with these names; the label, and what else has no such
-        name, may be `apart` from them."""
-        label = [*names[-1:]] if self.target is None else [self.target]
-        label = [] if apart or not self.labelled else label
-        extra = [name for name in self.extra if name in names or not apart]
-        columns, special = self.columns or (), [*label, *extra]
-        if self.target is None and label and isinstance(label[0], Unnamed):
+    def places(self, path: Path, names: list[str], apart: bool = False) -> Places:
+        """Return which columns to read of those with these names; the label, and what else has no
+        such name, may be `apart` from them."""
+        columns, label = self.columns or (), names[-1:] if self.target is None else [self.target]
+        label = label if self.labelled and not apart else []
+        special = [*label, *(name for name in self.extra if name in names or not apart)]
+        if self.target is None and any(isinstance(name, Unnamed) for name in label):
             do = f"name the label with --target, and leave this one out with --drop '{label[0]}'"
             raise InputError(f"{path}: the last column, taken for the label, has no name: {do}")
         absent = [name for name in (*special, *columns, *self.drop) if name not in names]
         if absent:
             raise InputError(f"{path}: no column {listed(absent)}; {nearest(absent[0], names)}")
-        if label and len(names) == 1:
-            alone = f"no feature columns next to '{label[0][:40]}'"
-            raise InputError(f"{path}: {alone}: separate columns by commas, semicolons or tabs")
         refuse_needed(path, unclear_names(names, special).values())
         if len(set(columns)) < len(columns):
             raise InputError(f"{path}: a column is asked for twice: name each one once")
@@ -122,16 +104,15 @@ class Selection:
                 do = "it cannot be both, or a feature, or left out"
                 raise InputError(f"{path}: '{name}' {what}: {do}")
         wanted = [n for n in names if n not in special] if self.columns is None else columns
-        place = {name: k for k, name in reversed([*enumerate(names)])}
-        kept, order = ([place[n] for n in some] for some in (wanted, special))
-        kept = [k for k in kept if names[k] not in self.drop]
-        if not kept:
+        wanted = [name for name in wanted if name not in self.drop]
+        if not wanted:
             without = f" next to {listed(special)}" if special else ""
-            raise InputError(f"{path}: no feature columns are left{without}")
-        used = {*kept, *order}
-        ignored = [name for k, name in enumerate(names) if k not in used]
-        unclear = unclear_names(names, {names[k] for k in kept})
-        return Places(order[0] if label else None, kept, order[len(label) :], ignored, unclear)
+            do = ": separate columns by commas, semicolons or tabs" if len(names) == 1 else ""
+            raise InputError(f"{path}: no feature columns are left{without}{do}")
+        faults = unclear_names(names, wanted)
+        features = [name for name in wanted if name not in faults]
+        ignored = [name for name in names if name not in {*wanted, *special}]
+        return Places(label[0] if label else None, features, special[len(label) :], ignored, faults)
 
 
 EVERYTHING = Selection()
@@ -139,13 +120,13 @@ NO_LABELS = Labels([], np.empty(0, int))
 
 
 class Places(NamedTuple):
-    """Where the columns stand that are read, and names of others."""
+    """The names of the columns that are read, and of others."""
 
-    target: int | None
-    features: list[int]
-    extra: list[int]
+    target: str | None
+    features: list[str]
+    extra: list[str]
     ignored: list[str]
-    unclear: dict[str, Fault]  # Features that their names do not tell apart.
+    faults: dict[str, Fault]  # Features that cannot be read.
 
 
 @dataclass(frozen=True, eq=False)
@@ -251,15 +232,15 @@ def unzipped(path: Path, mode: str = "rb", **more: Any) -> Any:
     return (gzip.open if path.suffix.lower() == ".gz" else open)(path, mode, **more)
 
 
-# How a file begins that is not UTF-8 text, what it is, and what to do (UTF-32 begins as UTF-16).
-_BEGINNINGS: dict[bytes, tuple[str, str]] = {
-    b"\x1f\x8b": ("a gzip file", "let its name end in .gz"),
-    b"PK\x03\x04": ("a zip file, as .npz and .xlsx are", "let its name end as its kind does"),
-    b"PAR1": ("a Parquet file", "let its name end in .parquet"),
-} | {
-    mark: (f"{coding} text", f"save it as UTF-8 (iconv -f {coding} -t UTF-8 OLD > NEW)")
-    for coding in ("UTF-32", "UTF-16")
-    for mark in ("\ufeff".encode(f"{coding}-{end}") for end in ("LE", "BE"))
+_UTF = "{0} text: save it as UTF-8 (iconv -f {0} -t UTF-8 OLD > NEW)"
+# How a file begins that is not UTF-8 text, and what it is (UTF-32 begins as UTF-16).
+_BEGINNINGS: dict[bytes, str] = {
+    b"\x1f\x8b": "a gzip file: let its name end in .gz",
+    b"PK\x03\x04": "a zip file, as .npz and .xlsx are: let its name end as its kind does",
+    codecs.BOM_UTF32_LE: _UTF.format("UTF-32"),
+    codecs.BOM_UTF32_BE: _UTF.format("UTF-32"),
+    codecs.BOM_UTF16_LE: _UTF.format("UTF-16"),
+    codecs.BOM_UTF16_BE: _UTF.format("UTF-16"),
 }
 
 
@@ -267,12 +248,12 @@ def text_lines(path: Path) -> Iterator[str]:
     """Yield the lines of UTF-8 text, with their ends."""
     coding = {"encoding": "utf-8-sig", "errors": "surrogateescape", "newline": ""}
     damaged = damage_reported(path, "gzip file", gzip.BadGzipFile, EOFError, zlib.error)
-    with damaged, unzipped(path) as start, unzipped(path, "rt", **coding) as file:
-        head = start.read(4)
-        for what, do in (said for mark, said in _BEGINNINGS.items() if head.startswith(mark)):
-            raise InputError(f"{path}: this is {what}: {do}")
+    with damaged, unzipped(path, "rt", **coding) as file:
         for row, line in enumerate(file, start=1):
             if not line.isascii() and re.search("[\udc80-\udcff]", line):
+                head = line.encode(errors="surrogateescape") if row == 1 else b""
+                for mark in filter(head.startswith, _BEGINNINGS):
+                    raise InputError(f"{path}: this is {_BEGINNINGS[mark]}")
                 do = "save the file as UTF-8 (from Latin-1: iconv -f latin1 -t utf-8 OLD > NEW)"
                 do += ", or let its name end as its kind does"
                 raise InputError(f"{path}: row {row} is not UTF-8 text: {do}")
@@ -285,7 +266,7 @@ class Unnamed(str):
     __slots__ = ()
 
 
-def called(fields: Sequence[str]) -> list[str]:
+def called(fields: Iterable[str]) -> list[str]:
     """Return the names of columns: one without a name is called by its place, "column 1"."""
     return [name or Unnamed(f"column {place}") for place, name in enumerate(fields, start=1)]
 
@@ -323,22 +304,21 @@ class Numbers:
 
     def of(self, cells: Cells, rows: Sequence[int]) -> np.ndarray:
         """Return the cells of these rows of the file (m,); NaN where one is not a number."""
-        if isinstance(cells, np.ndarray):
-            with np.errstate(over="ignore"):
-                held, lost = cells.astype(np.float64, copy=False), lost_digits(cells).tolist()
-        else:
-            held = self._of_text(cells, rows)
-            large = np.flatnonzero(is_large(held)).tolist()
-            lost = [k for k in large if loses_digits(cells[k], held[k])]
-        if self.bad is None and lost:
-            number, row = str(cells[lost[0]]).strip()[:40], rows[lost[0]]
+        numeric = isinstance(cells, np.ndarray)
+        with np.errstate(over="ignore"):
+            held = cells.astype(float, copy=False) if numeric else self._of_text(cells, rows)
+        large = lost_digits(cells) if numeric else np.flatnonzero(is_large(held))
+        lost = large if numeric else [k for k in large if loses_digits(cells[k], held[k])]
+        if self.bad is None and len(lost):
+            at = lost[0]
             what, do = "loses digits in float64", "subtract an offset or round it"
-            if np.isinf(held[lost[0]]):
+            if np.isinf(held[at]):
                 what, do = "overflows float64", "rescale it"
-            self.bad = f"{number} in column '{self.name}', row {row} {what}", do
-        if self.bad is None and (bad := np.flatnonzero(~np.isfinite(held))).size:
-            at = int(bad[0])
-            what, do = fault(str(cells[at]), self.digits or isinstance(cells, np.ndarray))
+            number = str(cells[at]).strip()[:40]
+            self.bad = f"{number} in column '{self.name}', row {rows[at]} {what}", do
+        if self.bad is None and not np.isfinite(held).all():
+            at = int(np.argmin(np.isfinite(held)))
+            what, do = fault(str(cells[at]), self.digits or numeric)
             self.bad = f"{what} in column '{self.name}', row {rows[at]}", do
         return held
 
@@ -373,11 +353,8 @@ def fault(text: str, digits: bool = True) -> Fault:
         return "missing value", "fill in missing values"
     if value is not None:
         return "infinite value", "replace infinite values"
-    shown = repr(text.strip()[:40])
-    if "," in text and as_number(re.sub("[,.' ]", "", text)) is not None:
-        do = "write numbers with a decimal point and nothing between the thousands: 1234.5"
-        return f"number with a comma {shown}", do
-    return f"text {shown}", "encode text as numbers, or name it with --target if it is the label"
+    do = "encode text as numbers with a decimal point, or name it with --target if it is the label"
+    return f"text {text.strip()[:40]!r}", do
 
 
 class BadColumnsError(InputError):
@@ -426,45 +403,43 @@ def finite_rows(path: Path, X: np.ndarray, columns: list[str]) -> np.ndarray:
 
 
 def _table(
-    path: Path, names: Sequence[str], places: Places, blocks: Blocks, hint: str | None = None
+    path: Path, places: Places, blocks: Blocks, digits: bool = False, hint: str = ""
 ) -> Table:
-    """Return the table of the columns at these places; `hint`, of text, is for bad cells."""
+    """Return the table of these columns, whose text means numbers where it is `digits`; `hint` is
+    for bad cells."""
     special = [] if places.target is None else [places.target, *places.extra]
-    kept: dict[int, list[Any]] = {} if special else {k: [] for k in places.extra}
-    others: dict[int, list[Cells]] = {k: [] for k in special}
-    digits, values, lines, seen = hint is not None, array("d"), array("q"), set[Any]()
-    features = [Numbers(names[k], digits) for k in places.features]
-    for rows, cells, as_they_are in blocks:
+    parts: dict[str, list[Any]] = {name: [] for name in special or places.extra}
+    features = [Numbers(name, digits) for name in places.features]
+    values, lines = array("d"), array("q")
+    for rows, columns in blocks:
         lines.extend(rows)
-        for k, some in others.items():  # each word is held once
-            part = cells(k)
-            some.append(part if isinstance(part, np.ndarray) else [*map(sys.intern, part)])
-            seen.update(some[-1] if k == places.target else ())
-        for k, held in kept.items():
-            held.extend(as_they_are(k))
+        for name, some in parts.items():
+            part = columns[name]
+            words = special and not isinstance(part, np.ndarray)
+            some.append([*map(sys.intern, part)] if words else part)  # each word is held once
         block = np.empty((len(rows), len(features)))
-        for at, (k, column) in enumerate(zip(places.features, features, strict=True)):
-            block[:, at] = column.of(cells(k), rows)
+        for at, column in enumerate(features):
+            block[:, at] = column.of(columns[column.name], rows)
         values.frombytes(block.tobytes())
-        if len(seen) > MAX_CLASSES:
-            break  # which are refused below
     if not lines:
         raise InputError(f"{path}: no rows")
-    found = {}
-    for k, some in others.items():
-        words = not isinstance(some[0], np.ndarray)
-        held = [*chain.from_iterable(some)] if words else np.concatenate(some)
-        found[k] = Labels.of(held, f"{path}, column '{names[k]}'", k == places.target, lines)
-    X = np.frombuffer(values).reshape(-1, max(1, len(features)))
+    held: dict[str, Any] = {
+        name: np.concatenate(some) if isinstance(some[0], np.ndarray) else [*chain(*some)]
+        for name, some in parts.items()
+    }
+    labels = {
+        name: Labels.of(held[name], f"{path}, column '{name}'", name == places.target, lines)
+        for name in special
+    }
+    X = np.frombuffer(values).reshape(len(lines), len(features))
     for at, column in enumerate(features):
         column.check_words(X[:, at])
-    refuse(path, places.unclear, features, hint or "")
-    columns, target = [column.name for column in features], places.target
+    refuse(path, places.faults, features, hint)
+    target, columns, ignored = places.target, places.features, places.ignored
     if target is None:
-        extra: dict[str, Any] = {names[k]: held for k, held in kept.items()}
-        return Table(X, NO_LABELS, columns, "", places.ignored, extra)
-    extra = {names[k]: _of_rows(found[k]) for k in places.extra}
-    return Table(X, found[target], columns, names[target], places.ignored, extra)
+        return Table(X, NO_LABELS, columns, "", ignored, held)
+    extra = {name: _of_rows(labels[name]) for name in places.extra}
+    return Table(X, labels[target], columns, target, ignored, extra)
 
 
 def _of_rows(labels: Labels) -> np.ndarray:
@@ -517,7 +492,7 @@ def read_csv(path: Path, asked: Selection) -> Table:
     pandas numbers columns; a first row 0 or 0,1 is refused unless `header` says. true, yes, false
     and no mean 1 and 0 in columns of nothing else."""
     names, has_header = csv_columns(path, asked.header)
-    width = len(names)
+    places, width = asked.places(path, names), len(names)
 
     def blocks() -> Blocks:  # 2 microseconds a row of 4
         rows = islice(csv_rows(path), int(has_header), None)
@@ -528,11 +503,10 @@ def read_csv(path: Path, asked: Selection) -> Table:
                     above = f"the rows above have {width}"
                     raise InputError(f"{path}: row {line} has {fields}, {above}")
             lines, fields = zip(*held, strict=True)
-            cells = [*zip(*fields, strict=True)].__getitem__
-            yield lines, cells, cells
+            yield lines, dict(zip(names, zip(*fields, strict=True), strict=True))
 
     hint = "" if has_header else " (row 1 was not read as names: they may hold no numbers)"
-    table = _table(path, names, asked.places(path, names), blocks(), hint)
+    table = _table(path, places, blocks(), True, hint)
     guessed = has_header and asked.header is None and as_number(table.target) is None
     if guessed and table.target in table.labels.values:
         both = f"'{table.target}' in row 1 is also a label further down"
@@ -554,8 +528,8 @@ def read_arrays(path: Path, wanted: Collection[str] = ()) -> dict[str, Any]:
     ):
         for info in file.infolist():
             name = info.filename.removesuffix(".npy")
+            arrays[name] = None
             if wanted and name not in wanted:
-                arrays[name] = None
                 continue
             check_room(f"{path}, array '{name}'", info.file_size, "take a part of it")
             # An array that is said to be larger than the file holds may not fit into memory.
@@ -569,13 +543,19 @@ def read_arrays(path: Path, wanted: Collection[str] = ()) -> dict[str, Any]:
 def read_npz(path: Path, asked: Selection) -> Table:
     """Read the arrays `X` (n, d) and `y` (n,), or another label array, of an npz file.
     `feature_names` (d,) names the columns. Other columns are among these, or own arrays."""
-    target = "y" if asked.target is None else asked.target
+    asked = asked if asked.target is not None else replace(asked, target="y")
+    wanted = {"X", str(asked.target), "feature_names", *asked.extra}
+    return table_of(path, read_arrays(path, wanted), asked)
+
+
+def table_of(path: Path, arrays: dict[str, Any], asked: Selection) -> Table:
+    """Return the table of the arrays of an npz file; None stands for one that is not read."""
+    target = str(asked.target)
     needed = ["X", target] if asked.labelled else ["X"]
-    arrays = read_arrays(path, {*needed, "feature_names", *asked.extra})
     for name in needed:
         if name not in arrays:
             raise InputError(f"{path}: no array '{name}'; {nearest(name, arrays, 'arrays')}")
-    X, y = arrays["X"], arrays[target] if asked.labelled else None
+    X = arrays["X"]
     if X.ndim != 2:
         raise InputError(f"{path}: 'X' must have shape (n, d), not {X.shape}")
     columns, others = feature_names(arrays, X.shape[1], path), dict[str, Any]()
@@ -585,35 +565,34 @@ def read_npz(path: Path, asked: Selection) -> Table:
             near = nearest(name, [*columns, *arrays], "columns and arrays")
             raise InputError(f"{path}: no column or array '{name}'; {near}")
         others[name] = X[:, columns.index(name)] if name in columns else known[name]
-    for name, values in [*others.items(), (target, y)]:
-        if values is not None and values.shape != X.shape[:1]:
-            shape = f"of shape {values.shape} next to {len(X)} rows"
-            raise InputError(f"{path}: array '{name}' {shape}")
+    for name, values in [*others.items(), *((name, arrays[name]) for name in needed[1:])]:
+        if values.shape != X.shape[:1]:
+            shapes = f"'X' has shape {X.shape} and '{name}' has shape {values.shape}"
+            raise InputError(f"{path}: {shapes}")
     places = asked.places(path, columns, apart=True)
-    kept = [columns[k] for k in places.features]
-    rows = finite_rows(path, X if kept == columns else X[:, places.features], kept)
+    kept = places.features
+    rows = X if kept == columns else X[:, [columns.index(name) for name in kept]]
+    rows = finite_rows(path, rows, kept)
     ignored = [name for name in known if name not in asked.extra] + places.ignored
-    if y is None:
+    if not asked.labelled:
         extra = {name: values.tolist() for name, values in others.items()}
         return Table(rows, NO_LABELS, kept, target, ignored, extra)
-    labels = Labels.of(y, f"{path}, array '{target}'")
+    labels = Labels.of(arrays[target], f"{path}, array '{target}'")
     for name, values in others.items():
         others[name] = _of_rows(Labels.of(values, f"{path}, column '{name}'", False))
     return Table(rows, labels, kept, target, ignored, others)
 
 
-def feature_names(arrays: dict[str, np.ndarray], d: int, path: Path | None = None) -> list[str]:
-    """Names from `feature_names` if they are d pieces of text, else "1" to "d". With a path for the
-    message, names that do not fit, are empty or occur twice are refused."""
+def feature_names(arrays: dict[str, Any], d: int, path: str | Path = "arrays") -> list[str]:
+    """Return the names of d columns, "1" to "d" where `feature_names` is no text. Names that do not
+    fit, are empty or occur twice are refused."""
     names = arrays.get("feature_names")
-    text = names is not None and names.dtype.kind == "U"
-    if names is None or not text or (path is None and names.shape != (d,)):
+    if names is None or names.dtype.kind != "U":
         return [str(k) for k in range(1, d + 1)]
     if names.shape != (d,):
         raise InputError(f"{path}: 'feature_names' has shape {names.shape}, X has {d} columns")
-    found = [str(name) for name in names]
-    if path is not None:
-        refuse_needed(path, unclear_names(called(found), called(found)).values())
+    found = called(names.tolist())
+    refuse_needed(path, unclear_names(found, found).values())
     return found
 
 
@@ -628,11 +607,10 @@ def read_svmlight(path: Path, asked: Selection) -> Table:
         first = "a label, which is the target, and then its query group, --qid qid"
         raise InputError(f"{path}: svmlight has no names of columns: {first}")
     try:
-        found = load_svmlight_file(str(path), dtype=np.float64, query_id=queries, zero_based=True)
+        X, y, *groups = load_svmlight_file(str(path), query_id=queries, zero_based=True)
     except (ValueError, OverflowError, OSError, EOFError, zlib.error) as error:
-        _refuse_line(path, queries, asked)
+        _check_lines(path, queries, asked)
         raise InputError(f"{path}: damaged, or not a readable svmlight file ({error})") from None
-    X, y = found[:2]
     if X.shape[0] == 0:
         raise InputError(f"{path}: the file is empty")
     if X.nnz == 0:
@@ -641,35 +619,29 @@ def read_svmlight(path: Path, asked: Selection) -> Table:
         unusual = any(b"_" in line or b"q" in line for line in file)
     numbers = np.concatenate([X.data, y])
     if not np.isfinite(numbers).all() or is_large(numbers).any() or unusual:
-        _refuse_line(path, queries, asked)
+        _check_lines(path, queries, asked)
     what = f"{path}: its largest index makes {X.shape[1]:,} features"
     check_room(what, BYTES_A_FEATURE * X.shape[1], "number the features that occur from 1")
-    X, base, assumed = _based(path, X, asked)
-    columns, ignored = [str(k) for k in range(base, base + X.shape[1])], []
-    if asked.columns is not None or asked.drop:
-        places = asked.places(path, columns, apart=True)
-        X, ignored = X[:, places.features], places.ignored
-        columns = [columns[k] for k in places.features]
-    shape = (X.shape[0], max(asked.width or 0, X.shape[1]))
-    rows = sp.csr_array((X.data, X.indices, X.indptr), shape=shape)
-    extra = {"qid": found[2] if asked.labelled else found[2].tolist()} if queries else {}
-    labels = Labels.of(y, f"{path}, labels")
-    return Table(rows, labels, columns, "label", ignored, extra, base == 0, assumed)
-
-
-def _based(path: Path, X: Any, asked: Selection) -> tuple[Any, int, bool]:
-    """Return the rows without a column 0 that is none, from where indices count, and if assumed."""
-    zero, base = bool((X.indices == 0).any()), asked.zero_based
-    if zero and base is False:
+    zero, largest = bool((X.indices == 0).any()), X.shape[1] - 1
+    if zero and asked.zero_based is False:
         do = "say --zero-based yes if they count from 0 in this file"
         raise InputError(f"{path}: index 0 occurs, where indices count from 1: {do}")
-    assumed, largest = base is None and not zero, X.shape[1] - 1
+    assumed = asked.zero_based is None and not zero
     partial = asked.columns is not None or bool(asked.drop)
     if assumed and asked.width is not None and (largest < asked.width or partial):
         raise InputError(may_count_from(path, largest, asked.width))
-    if zero or base:
-        return X, 0, False
-    return sp.csr_array((X.data, X.indices - 1, X.indptr), (X.shape[0], largest)), 1, assumed
+    base = 0 if zero or asked.zero_based else 1
+    columns, ignored = [str(k) for k in range(base, largest + 1)], []
+    X = X[:, base:]
+    if partial:
+        places = asked.places(path, columns, apart=True)
+        columns, ignored = places.features, places.ignored
+        X = X[:, [int(name) - base for name in columns]]
+    shape = (X.shape[0], max(asked.width or 0, X.shape[1]))
+    rows = sp.csr_array((X.data, X.indices, X.indptr), shape=shape)
+    extra = {"qid": groups[0] if asked.labelled else groups[0].tolist()} if queries else {}
+    labels = Labels.of(y, f"{path}, labels")
+    return Table(rows, labels, columns, "label", ignored, extra, base == 0, assumed)
 
 
 def may_count_from(path: str | Path, largest: int, width: int) -> str:
@@ -680,21 +652,20 @@ def may_count_from(path: str | Path, largest: int, width: int) -> str:
     )
 
 
-def _refuse_line(path: Path, queries: bool, asked: Selection) -> None:
+def _check_lines(path: Path, queries: bool, asked: Selection) -> None:
     """Raise for the first line that is not as `read_svmlight` says, and for features not finite."""
     named_so = " (by its name this is svmlight: the name of a table ends in .csv or .tsv)"
-    bad: dict[str, Numbers] = {}
+    features: dict[int, Numbers] = {}
     for row, line in enumerate(text_lines(path), start=1):
         where, last = f"{path}: row {row}", -1
         label, *pairs = line.partition("#")[0].split() or [""]
         if not label:
             continue
-        number = as_number(label)
+        target, number = Numbers("label", digits=True), as_number(label)
         if number is None or not math.isfinite(number):
             raise InputError(f"{where} starts with {label[:40]!r}, not with a number{named_so}")
-        first = Numbers("label", digits=True)
-        first.of([label], [row])
-        refuse_needed(path, [first.bad])
+        target.of([label], [row])
+        refuse_needed(path, [target.bad])
         group = pairs.pop(0) if queries and pairs else ""
         if queries and not re.fullmatch("qid:[0-9]{1,18}", group):
             what = "not its query group, qid: and a whole number"
@@ -706,15 +677,13 @@ def _refuse_line(path: Path, queries: bool, asked: Selection) -> None:
                 raise InputError(f"{where} has a query group ({pair[:40]}): {do}")
             if not re.fullmatch("[0-9]{1,18}", index) or as_number(value) is None:
                 raise InputError(f"{where} holds {pair[:40]!r}, not index:value{named_so}")
-            feature = Numbers(str(int(index)), digits=True)
-            feature.of([value], [row])
-            used = asked.columns is None or feature.name in asked.columns
-            if feature.bad is not None and used and feature.name not in asked.drop:
-                bad.setdefault(feature.name, feature)
-            if int(index) <= last:
+            at = int(index)
+            features.setdefault(at, Numbers(str(at), digits=True)).of([value], [row])
+            if at <= last:
                 raise InputError(f"{where}: index {index} comes after {last}, sort the indices")
-            last = int(index)
-    refuse(path, {}, bad.values())
+            last = at
+    used = [features[at] for at in sorted(features) if str(at) not in asked.drop]
+    refuse(path, {}, (x for x in used if asked.columns is None or x.name in asked.columns))
 
 
 @contextmanager
@@ -749,27 +718,26 @@ def remote(path: str) -> tuple[Any, str]:
 def read_parquet(path: Path, asked: Selection) -> Table:
     """Read a Parquet file of numeric columns and columns of labels; rows count from 1."""
     with open_parquet(str(path)) as file:
-        names, kinds = called(file.schema_arrow.names), file.schema_arrow.types
-        places = asked.places(path, names)
+        kinds = dict(zip(called(file.schema_arrow.names), file.schema_arrow.types, strict=True))
+        places = asked.places(path, called(file.schema_arrow.names))
         special = [] if places.target is None else [places.target, *places.extra]
-        refuse_needed(path, [fault_of_type(names[k], kinds[k], label=True) for k in special])
-        for k in places.features:
-            if bad := fault_of_type(names[k], kinds[k]):
-                places.unclear[names[k]] = bad
-        features = [k for k in places.features if names[k] not in places.unclear]
-        places = places._replace(features=features)
+        refuse_needed(path, [fault_of_type(name, kinds[name], label=True) for name in special])
+        found = {name: fault_of_type(name, kinds[name]) for name in places.features}
+        places.faults.update({name: bad for name, bad in found.items() if bad is not None})
+        places = places._replace(features=[name for name in found if found[name] is None])
+        read = {*special, *places.extra, *places.features}
 
         def blocks() -> Blocks:
-            start, read = 1, [names[k] for k in {*special, *places.extra, *places.features}]
-            for batch in file.iter_batches(batch_size=ROWS, columns=read):
-                yield (
-                    range(start, start + batch.num_rows),
-                    lambda k, batch=batch: cells_of(batch.column(names[k])),
-                    lambda k, batch=batch: batch.column(names[k]).to_pylist(),
-                )
+            start = 1
+            for batch in file.iter_batches(batch_size=ROWS, columns=[*read]):
+                cells = {name: batch.column(name) for name in read}
+                for name, column in cells.items():
+                    kept = not special and name in places.extra
+                    cells[name] = column.to_pylist() if kept else cells_of(column)
+                yield range(start, start + batch.num_rows), cells
                 start += batch.num_rows
 
-        return _table(path, names, places, blocks())
+        return _table(path, places, blocks())
 
 
 def fault_of_type(name: str, kind: Any, label: bool = False) -> Fault | None:
