@@ -29,7 +29,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...exact.errors import InputError, TooLargeError, meant
-from ...exact.tools.arrays import is_large, loses_digits, lost_digits
+from ...exact.tools.arrays import EXACT, is_large, loses_digits, lost_digits
 from .labels import (
     SHOWN,
     Cells,
@@ -228,10 +228,6 @@ def damage_reported(path: str | Path, kind: str, *errors: type[Exception]) -> It
         raise InputError(f"{path}: damaged, or not a readable {kind} ({detail})") from None
 
 
-def unzipped(path: Path, mode: str = "rb", **more: Any) -> Any:
-    return (gzip.open if path.suffix.lower() == ".gz" else open)(path, mode, **more)
-
-
 _UTF = "{0} text: save it as UTF-8 (iconv -f {0} -t UTF-8 OLD > NEW)"
 # How a file begins that is not UTF-8 text, and what it is (UTF-32 begins as UTF-16).
 _BEGINNINGS: dict[bytes, str] = {
@@ -248,7 +244,8 @@ def text_lines(path: Path) -> Iterator[str]:
     """Yield the lines of UTF-8 text, with their ends."""
     coding = {"encoding": "utf-8-sig", "errors": "surrogateescape", "newline": ""}
     damaged = damage_reported(path, "gzip file", gzip.BadGzipFile, EOFError, zlib.error)
-    with damaged, unzipped(path, "rt", **coding) as file:
+    opened = gzip.open if path.suffix.lower() == ".gz" else open
+    with damaged, opened(path, "rt", **coding) as file:
         for row, line in enumerate(file, start=1):
             if not line.isascii() and re.search("[\udc80-\udcff]", line):
                 head = line.encode(errors="surrogateescape") if row == 1 else b""
@@ -597,51 +594,77 @@ def feature_names(arrays: dict[str, Any], d: int, path: str | Path = "arrays") -
 
 
 def read_svmlight(path: Path, asked: Selection) -> Table:
-    """Read an svmlight file (`label index:value ...` a line) into CSR, through scikit-learn.
-    Indices count from 0 if index 0 occurs, else from 1, unless `zero_based` says which. With "qid"
-    asked for, each line has its query group, `label qid:number index:value ...`; else none may."""
-    from sklearn.datasets import load_svmlight_file
-
+    """Read an svmlight file (`label index:value ... # comment` a line) into CSR. Indices count from
+    0 if index 0 occurs, else from 1, unless `zero_based` says which. With "qid" asked for, each
+    line has its query group, `label qid:number index:value ...`; else none may."""
     queries = asked.extra == ("qid",)
     if asked.target is not None or (asked.extra and not queries):
         first = "a label, which is the target, and then its query group, --qid qid"
         raise InputError(f"{path}: svmlight has no names of columns: {first}")
-    try:
-        X, y, *groups = load_svmlight_file(str(path), query_id=queries, zero_based=True)
-    except (ValueError, OverflowError, OSError, EOFError, zlib.error) as error:
-        _check_lines(path, queries, asked)
-        raise InputError(f"{path}: damaged, or not a readable svmlight file ({error})") from None
-    if X.shape[0] == 0:
+    named_so = " (by its name this is svmlight: the name of a table ends in .csv or .tsv)"
+    y, groups, values = array("d"), array("q"), array("d")
+    indices, ends, bad = array("q"), array("q", [0]), dict[int, Numbers]()
+    for row, line in enumerate(text_lines(path), start=1):
+        label, *pairs = line.partition("#")[0].split() or [""]
+        if not label:
+            continue
+        where, last, number = f"{path}: row {row}", -1, as_number(label)
+        if number is None or not math.isfinite(number):
+            raise InputError(f"{where} starts with {label[:40]!r}, not with a number{named_so}")
+        if loses_digits(label, number):
+            lost = f"{label[:40]} in column 'label', row {row} loses digits in float64"
+            raise InputError(f"{path}: {lost}: subtract an offset or round it")
+        group = pairs.pop(0) if pairs and pairs[0].startswith("qid:") else ""
+        if group and not queries:
+            do = "--qid qid ranks within groups; without, all rows would be one group"
+            raise InputError(f"{where} has a query group ({group[:40]}): {do}")
+        if queries and not re.fullmatch("qid:[0-9]{1,18}", group):
+            what = "not its query group, qid: and a whole number"
+            raise InputError(f"{where} has {group[:40]!r} after the label, {what}")
+        for pair in pairs:
+            index, _, value = pair.partition(":")
+            held = as_number(value)
+            if held is None or len(index) > 18 or not (index.isascii() and index.isdigit()):
+                raise InputError(f"{where} holds {pair[:40]!r}, not index:value{named_so}")
+            if int(index) <= last:
+                raise InputError(f"{where}: index {index} comes after {last}, sort the indices")
+            last = int(index)
+            if not abs(held) < EXACT:
+                bad.setdefault(last, Numbers(str(last), digits=True)).of([value], [row])
+            indices.append(last)
+            values.append(held)
+        y.append(number)
+        groups.extend([int(group[4:])] if queries else [])
+        ends.append(len(values))
+    if not y:
         raise InputError(f"{path}: the file is empty")
-    if X.nnz == 0:
+    if not values:
         raise InputError(f"{path}: no feature columns: no line has an index:value pair")
-    with unzipped(path) as file:  # `1_000`, which Python reads as a number, or `qid:1`, skipped
-        unusual = any(b"_" in line or b"q" in line for line in file)
-    numbers = np.concatenate([X.data, y])
-    if not np.isfinite(numbers).all() or is_large(numbers).any() or unusual:
-        _check_lines(path, queries, asked)
-    what = f"{path}: its largest index makes {X.shape[1]:,} features"
-    check_room(what, BYTES_A_FEATURE * X.shape[1], "number the features that occur from 1")
-    zero, largest = bool((X.indices == 0).any()), X.shape[1] - 1
-    if zero and asked.zero_based is False:
+    used = (bad[k] for k in sorted(bad) if asked.columns is None or str(k) in asked.columns)
+    refuse(path, {}, (column for column in used if column.name not in asked.drop))
+    least, largest = min(indices), max(indices)
+    what = f"{path}: its largest index makes {largest + 1:,} features"
+    do = "number the features that occur from 1, unless the file is damaged"
+    check_room(what, BYTES_A_FEATURE * (largest + 1), do)
+    if least == 0 and asked.zero_based is False:
         do = "say --zero-based yes if they count from 0 in this file"
         raise InputError(f"{path}: index 0 occurs, where indices count from 1: {do}")
-    assumed = asked.zero_based is None and not zero
+    assumed = asked.zero_based is None and least > 0
     partial = asked.columns is not None or bool(asked.drop)
     if assumed and asked.width is not None and (largest < asked.width or partial):
         raise InputError(may_count_from(path, largest, asked.width))
-    base = 0 if zero or asked.zero_based else 1
+    base = 0 if least == 0 or asked.zero_based else 1
     columns, ignored = [str(k) for k in range(base, largest + 1)], []
-    X = X[:, base:]
+    entries = np.asarray(values), np.asarray(indices) - base, np.asarray(ends)
+    X = sp.csr_array(entries, shape=(len(y), len(columns)))
     if partial:
         places = asked.places(path, columns, apart=True)
         columns, ignored = places.features, places.ignored
         X = X[:, [int(name) - base for name in columns]]
-    shape = (X.shape[0], max(asked.width or 0, X.shape[1]))
-    rows = sp.csr_array((X.data, X.indices, X.indptr), shape=shape)
-    extra = {"qid": groups[0] if asked.labelled else groups[0].tolist()} if queries else {}
-    labels = Labels.of(y, f"{path}, labels")
-    return Table(rows, labels, columns, "label", ignored, extra, base == 0, assumed)
+    X.resize(len(y), max(asked.width or 0, len(columns)))
+    extra = {"qid": np.asarray(groups) if asked.labelled else groups.tolist()} if queries else {}
+    labels = Labels.of(np.asarray(y), f"{path}, labels")
+    return Table(X, labels, columns, "label", ignored, extra, base == 0, assumed)
 
 
 def may_count_from(path: str | Path, largest: int, width: int) -> str:
@@ -650,40 +673,6 @@ def may_count_from(path: str | Path, largest: int, width: int) -> str:
         f"{path}: its indices, up to {largest}, may count from 0 or from 1, and the model has "
         f"{width} features: say which with --zero-based yes or --zero-based no"
     )
-
-
-def _check_lines(path: Path, queries: bool, asked: Selection) -> None:
-    """Raise for the first line that is not as `read_svmlight` says, and for features not finite."""
-    named_so = " (by its name this is svmlight: the name of a table ends in .csv or .tsv)"
-    features: dict[int, Numbers] = {}
-    for row, line in enumerate(text_lines(path), start=1):
-        where, last = f"{path}: row {row}", -1
-        label, *pairs = line.partition("#")[0].split() or [""]
-        if not label:
-            continue
-        target, number = Numbers("label", digits=True), as_number(label)
-        if number is None or not math.isfinite(number):
-            raise InputError(f"{where} starts with {label[:40]!r}, not with a number{named_so}")
-        target.of([label], [row])
-        refuse_needed(path, [target.bad])
-        group = pairs.pop(0) if queries and pairs else ""
-        if queries and not re.fullmatch("qid:[0-9]{1,18}", group):
-            what = "not its query group, qid: and a whole number"
-            raise InputError(f"{where} has {group[:40]!r} after the label, {what}")
-        for pair in pairs:
-            index, _, value = pair.partition(":")
-            if index == "qid":
-                do = "--qid qid ranks within groups; without, all rows would be one group"
-                raise InputError(f"{where} has a query group ({pair[:40]}): {do}")
-            if not re.fullmatch("[0-9]{1,18}", index) or as_number(value) is None:
-                raise InputError(f"{where} holds {pair[:40]!r}, not index:value{named_so}")
-            at = int(index)
-            features.setdefault(at, Numbers(str(at), digits=True)).of([value], [row])
-            if at <= last:
-                raise InputError(f"{where}: index {index} comes after {last}, sort the indices")
-            last = at
-    used = [features[at] for at in sorted(features) if str(at) not in asked.drop]
-    refuse(path, {}, (x for x in used if asked.columns is None or x.name in asked.columns))
 
 
 @contextmanager
