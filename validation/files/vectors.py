@@ -42,19 +42,18 @@ def read_vector(
     """Read a vector of finite numbers. `header` says whether a first line 0 is a header; where
     nobody says, it is one if the numbers below it are as many as one of `sizes`, and with it they
     are not as many as the first."""
-    found, name = tables.existing_file(path), Path(path).name.lower()
+    found, name, endings = tables.existing_file(path), str(path).lower(), ", ".join(_TEXT_ENDINGS)
     if name.endswith((".npy", ".npz")):
         vector = Vector(_from_array(found, what))
     elif name.endswith(_TEXT_ENDINGS):
         vector = _from_text(found, sizes, what, header)
     else:
-        endings = ", ".join(_TEXT_ENDINGS)
         raise InputError(f"{path}: {what} are read from .npy, .npz, {endings} files")
     values = vector.values
     if values.size == 0:
         raise InputError(f"{path}: the file holds no {what}")
-    if (bad := np.flatnonzero(~np.isfinite(values))).size:
-        k = bad[0]
+    if not np.isfinite(values).all():
+        k = int(np.argmin(np.isfinite(values)))
         one = f"number {k + 1}" if vector.names is None else f"'{vector.names[k]}'"
         raise InputError(f"{path}: {one} of the {what} is {values[k]}: all must be finite")
     return vector
@@ -81,17 +80,10 @@ def _from_array(path: Path, what: str) -> np.ndarray:
             raise InputError(f"{path}: must hold a single array of {what}; it holds {names}")
         (held,) = arrays.values()
     else:
-        with (
-            tables.damage_reported(path, "npy file", ValueError, EOFError, OSError, MemoryError),
-            open(path, "rb") as file,
-        ):
-            start = file.read(6)
-            if start[:4] == b"PK\x03\x04":
-                raise InputError(f"{path}: this is an npz file under another name: call it .npz")
-            if start and start != b"\x93NUMPY":  # numpy would take it for a pickle
-                endings = ", ".join(_TEXT_ENDINGS)
-                raise ValueError(f"{what} in a text file need a name that ends in {endings}")
-            held = np.load(path, allow_pickle=False)
+        kind = f"npy file: {what} in text or in an npz file need another name"
+        errors = (ValueError, EOFError, OSError, MemoryError)
+        with tables.damage_reported(path, kind, *errors), open(path, "rb") as file:
+            held = np.lib.format.read_array(file, allow_pickle=False)
     if held.dtype.kind not in "biuf":
         raise InputError(f"{path}: {what} must be numbers, not {held.dtype}")
     if held.ndim == 0 or held.size != max(held.shape):
@@ -102,16 +94,23 @@ def _from_array(path: Path, what: str) -> np.ndarray:
 def _from_text(path: Path, sizes: Sequence[int], what: str, header: bool | None) -> Vector:
     """Read one number a line, one row, or a name and a number a line, below a title or names."""
 
-    def numbers(fields: Sequence[tuple[int, str]]) -> np.ndarray:
-        return np.array([_number(path, row, field, what) for row, field in fields])
-
-    def column(lines: list[tuple[int, list[str]]]) -> np.ndarray:
+    def numbers(lines: list[tuple[int, list[str]]]) -> np.ndarray:
         """Return the numbers of lines of one each, or of a single line."""
+        found = []
         wide = [row for row, fields in lines if len(fields) > 1]
         if wide and len(lines) > 1:
             neither = f"row {max(wide[0], lines[1][0])} is neither"
             raise InputError(f"{path}: {what} are one number per line or one row; {neither}")
-        return numbers([(row, field) for row, fields in lines for field in fields])
+        for row, field in ((row, field) for row, fields in lines for field in fields):
+            number = as_number(field)
+            if number is None:
+                said = tables.fault(field)[0]
+                raise InputError(f"{path}: {said} in row {row}: {what} must be numbers")
+            if loses_digits(field, number):
+                lost = f"{field[:40]} in row {row} loses digits in float64"
+                raise InputError(f"{path}: {lost}: round it")
+            found.append(number)
+        return np.array(found)
 
     lines = _fields(path)
     if not lines:
@@ -119,49 +118,39 @@ def _from_text(path: Path, sizes: Sequence[int], what: str, header: bool | None)
     (row, first), below = lines[0], lines[1:]
     titled = len(first) == 2 and (first[0] == "" or as_number(first[1]) is None)
     pairs = below if titled else lines
-    if pairs and all(_is_named(fields) for _, fields in pairs):
-        values = numbers([(row, fields[1]) for row, fields in pairs])
+    if pairs and all(len(x) == 2 and _is_name(x[0]) and not _is_name(x[1]) for _, x in pairs):
+        values = numbers([(row, fields[1:]) for row, fields in pairs])
         return Vector(values, [fields[0] for _, fields in pairs], first)
-    if all(as_number(field) is None and not is_missing(field) for field in first):
-        text, width = " ".join(first), len(below[0][1]) if below else 0
-        if not (width == len(first) > 1 or _TITLE.search(text.lower())):  # a typing error
+    if all(_is_name(field) and not is_missing(field) for field in first):
+        named = len(first) > 1 and bool(below) and len(below[0][1]) == len(first)
+        if not (named or _TITLE.search(" ".join(first).lower())):  # a typing error
             do = f"must say what they are, as in '{what.removesuffix('s')}'"
             must = f"{what} must be numbers; a title above them {do}"
-            raise InputError(f"{path}: text {text[:40]!r} in row {row}: {must}")
-        return Vector(column(below), first if width == len(first) > 1 else None, first)
+            raise InputError(f"{path}: text {' '.join(first)[:40]!r} in row {row}: {must}")
+        return Vector(numbers(below), first if named else None, first)
     if header is None:
         header = len(below) in sizes and len(lines) != sizes[0]
     if tables.are_places(first) and (header if len(first) == 1 else below):
-        return Vector(column(below), None, first)
-    return Vector(column(lines))
+        return Vector(numbers(below), None, first)
+    return Vector(numbers(lines))
+
+
+def _is_name(field: str) -> bool:
+    return field != "" and as_number(field) is None
 
 
 def _fields(path: Path) -> list[tuple[int, list[str]]]:
     """Return the row and the fields of each line that is not blank."""
     lines = []
     for row, line in enumerate(tables.text_lines(path), start=1):
-        whole = line.strip()
-        mark = next((m for m in ",;\t" if m in whole), None)
+        text = line.strip()
+        mark = next((mark for mark in ",;\t" if mark in text), " ")
         with tables.damage_reported(path, "text file", csv.Error):
-            whole = whole.rstrip(",; \t") if mark else whole
-            fields = next(csv.reader([whole], delimiter=mark), []) if mark else whole.split()
+            split = csv.reader([text.rstrip(",; \t")], delimiter=mark, skipinitialspace=True)
+            fields = next(split, [])
         if fields:
-            lines.append((row, [field.strip().strip('"') for field in fields]))
+            lines.append((row, [field.strip() for field in fields]))
     return lines
-
-
-def _is_named(fields: list[str]) -> bool:
-    named = len(fields) == 2 and fields[0] != "" and as_number(fields[0]) is None
-    return named and as_number(fields[1]) is not None
-
-
-def _number(path: Path, row: int, field: str, what: str) -> float:
-    number = as_number(field)
-    if number is None:
-        raise InputError(f"{path}: {tables.fault(field)[0]} in row {row}: {what} must be numbers")
-    if loses_digits(field, number):
-        raise InputError(f"{path}: {field[:40]} in row {row} loses digits in float64: round it")
-    return number
 
 
 # Reading the weights of a linear model from the file that another program saved.
@@ -175,11 +164,9 @@ def _number(path: Path, row: int, field: str, what: str) -> float:
 # with n rows. Divided by the number of pairs M this is our objective at lam = reg_lambda n / M and
 # the logistic loss. LightGBM has no linear booster: its `linear_tree` puts them into leaves.
 
-_FIRST = re.compile(r"SVM-(light|rank|struct)\b.*Version", re.IGNORECASE)
-# Meanings in the head of an SVM-light model that are used; it begins with the first one.
+_SVM_LIGHT = re.compile(r"SVM-(light|rank|struct)\b.*Version.*\n.*kernel type", re.IGNORECASE)
+# Meanings in the head of an SVM-light model that are used.
 _KERNEL, _COUNT, _OFFSET = "kernel type", "number of support vectors plus 1", "threshold b"
-
-LARGEST_MODEL = 1 << 28  # Size in bytes beyond which a model file is refused.
 RANKING = ("RANKSVM", "SVR")  # How liblinear's solvers end that know no classes, and no `label`.
 
 
@@ -188,6 +175,7 @@ class LinearModel:
     """The weights (n_features,) of another program's model, one more where an intercept follows."""
 
     w: np.ndarray
+    n_features: int
     labels: tuple[float, float] | None = None
     """The label that it scores high, and the other; None is the larger one, or a ranking."""
     of_times: bool = False  # Whether it predicts times, as XGBoost's `survival:aft` does.
@@ -199,57 +187,51 @@ def read_model_of_another(path: str | Path, n_features: int) -> LinearModel | No
     booster that XGBoost saved as `.json`. What leaves out zeros is filled up to `n_features`."""
     found = tables.existing_file(path)
     with found.open("rb") as file:
-        head = file.read(4096).decode("utf-8", errors="replace").replace("\r\n", "\n")
+        head = file.read(4096).decode("utf-8", errors="replace")
     if head.startswith("solver_type"):
-        model, held = _liblinear(found)
-    elif _FIRST.match(head) and _KERNEL in head.partition("\n")[2].partition("\n")[0]:
-        model, held = _svm_light(found, n_features), n_features
+        model = _liblinear(found)
+    elif _SVM_LIGHT.match(head):
+        model = _svm_light(found, n_features)
     elif head.lstrip().startswith("{") and found.suffix == ".json":
         model = _xgboost(found)
-        held = model.w.size - 1
-    elif head.startswith("tree\n") and "version=" in head:
+    elif head.startswith(("tree\n", "tree\r")) and "version=" in head:
         raise InputError(f"{path}: LightGBM's models are trees, without weights: use --scores")
     else:
         return None
-    if (bad := np.flatnonzero(~np.isfinite(model.w))).size:
-        raise InputError(f"{path}: weight {bad[0] + 1} is {model.w[bad[0]]}: all must be finite")
-    if held != n_features:
+    if not np.isfinite(model.w).all():
+        k = int(np.argmin(np.isfinite(model.w)))
+        raise InputError(f"{path}: weight {k + 1} is {model.w[k]}: all must be finite")
+    if model.n_features != n_features:
         do = "take those that it was trained on; --zero-based says whether an svmlight file counts "
-        both = f"the model has {held} features, but the data have {n_features}"
+        both = f"the model has {model.n_features} features, but the data have {n_features}"
         raise InputError(f"{path}: {both}: {do}from 0")
     return model
 
 
-def _text(path: Path) -> str:
-    if path.stat().st_size > LARGEST_MODEL:
-        raise InputError(f"{path}: larger than {LARGEST_MODEL >> 20} MiB: no linear model")
-    with tables.damage_reported(path, "UTF-8 text", UnicodeDecodeError):
-        return path.read_text(encoding="utf-8")
-
-
-def _liblinear(path: Path) -> tuple[LinearModel, int]:
-    """Return the weights below the line `w`, and how many features they are of. The last weight is
-    the intercept where bias >= 0. A classifier scores its first label high."""
-    lines = _text(path).splitlines()
-    at = next((k for k, line in enumerate(lines) if line.strip() == "w"), None)
-    if at is None:
+def _liblinear(path: Path) -> LinearModel:
+    """Return the weights below the line `w`. The last one is the intercept where bias >= 0. A
+    classifier scores its first label high."""
+    lines = [line.strip() for line in tables.text_lines(path)]
+    if "w" not in lines:
         raise InputError(f"{path}: damaged, the line 'w' above the weights is missing")
-    head = {name: value for name, _, value in (x.strip().partition(" ") for x in lines[:at])}
+    at = lines.index("w")
+    head = {name: value for name, _, value in (line.partition(" ") for line in lines[:at])}
     count, bias = as_number(head.get("nr_feature", "")), as_number(head.get("bias", "-1"))
     if count is None or bias is None or not (count >= 1 and count.is_integer()):
         raise InputError(f"{path}: damaged, nr_feature and bias must be numbers")
-    columns = [line.split() for line in lines[at + 1 :] if line.strip()]
-    if any(len(column) != 1 for column in columns):
+    weights = [line for line in lines[at + 1 :] if line]
+    if any(len(line.split()) != 1 for line in weights):
         raise InputError(f"{path}: this model has several weights per feature, a ranking has one")
     expected = int(count) + (bias >= 0)
-    if len(columns) != expected:
-        raise InputError(f"{path}: damaged, {len(columns)} weights where {expected} are declared")
-    w = np.array([_weight(path, column[0]) for column in columns])
+    if len(weights) != expected:
+        raise InputError(f"{path}: damaged, {len(weights)} weights where {expected} are declared")
+    w = np.array([_weight(path, line) for line in weights])
     labels = [as_number(word) for word in head.get("label", "").split()]
-    ranks = head["solver_type"].endswith(RANKING) and not labels
-    if not ranks and (len(labels) != 2 or None in labels):
+    if head["solver_type"].endswith(RANKING) and not labels:
+        return LinearModel(w, int(count))
+    if len(labels) != 2 or None in labels:
         raise InputError(f"{path}: the line 'label' must name two classes, the first scored high")
-    return LinearModel(w, None if ranks else (labels[0], labels[1])), int(count)  # type: ignore
+    return LinearModel(w, int(count), (labels[0], labels[1]))  # type: ignore
 
 
 def _weight(path: Path, text: str) -> float:
@@ -263,8 +245,8 @@ def _svm_light(path: Path, n_features: int) -> LinearModel:
     """Return the weights (n_features,): the sum of alpha times the vectors. The file has eleven
     lines of head, `value # meaning` each, then `alpha index:value ...` for each support vector."""
     head: dict[str, float | None] = {}
-    rest = iter(_text(path).splitlines()[1:])
-    for line in rest:
+    lines = tables.text_lines(path)
+    for line in lines:
         value, _, meaning = line.partition("#")
         head[meaning.split(",")[0].strip()] = as_number(value.strip())
         if _OFFSET in meaning:
@@ -274,29 +256,29 @@ def _svm_light(path: Path, n_features: int) -> LinearModel:
         raise InputError(f"{path}: damaged, the head of this SVM-light model is not complete")
     if kernel != 0:
         raise InputError(f"{path}: the kernel is not linear, so it has no weights: use --scores")
-    rows = [row for line in rest if (row := line.partition("#")[0].split())]
+    rows = [row for line in lines if (row := line.partition("#")[0].split())]
     if len(rows) != count - 1:
         declared = f"{len(rows)} support vectors where {count - 1:g} are declared"
         raise InputError(f"{path}: damaged, {declared}")
     weights = np.zeros(n_features)
-    for row in rows:
-        alpha = _weight(path, row[0])
-        for field in row[1:]:
-            index, colon, value = field.partition(":")
+    for alpha, *fields in rows:
+        for index, _, value in (field.partition(":") for field in fields):
             if index in ("qid", "sid", "cost"):
                 continue
-            if not colon or not re.fullmatch("[0-9]{1,18}", index) or int(index) < 1:
-                raise InputError(f"{path}: {field[:40]!r} is not an index:value, from 1 on")
+            if not re.fullmatch("0*[1-9][0-9]{0,17}", index):
+                raise InputError(
+                    f"{path}: {f'{index}:{value}'[:40]!r} is not an index:value, from 1 on"
+                )
             if int(index) > n_features:
                 raise InputError(f"{path}: feature {index}, but the data have {n_features}")
-            weights[int(index) - 1] += alpha * _weight(path, value)
-    return LinearModel(weights)
+            weights[int(index) - 1] += _weight(path, alpha) * _weight(path, value)
+    return LinearModel(weights, n_features)
 
 
 def _xgboost(path: Path) -> LinearModel:
     """Return the weights of a linear booster; the last one is its bias."""
     with tables.damage_reported(path, "JSON file", ValueError, RecursionError):
-        document = json.loads(_text(path))
+        document = json.loads("".join(tables.text_lines(path)))
     try:
         learner = document["learner"]
         booster = learner["gradient_booster"]
@@ -313,4 +295,4 @@ def _xgboost(path: Path) -> LinearModel:
     with tables.damage_reported(path, "list of weights", OverflowError):
         w = np.array(weights, dtype=float)
     # The prediction of this objective is a time: large where the risk is small.
-    return LinearModel(w, of_times=objective == "survival:aft")
+    return LinearModel(w, w.size - 1, of_times=objective == "survival:aft")
