@@ -16,7 +16,7 @@ import hashlib
 import math
 import os
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
@@ -28,8 +28,15 @@ from scipy.special import ndtr
 
 from ...exact.errors import InputError, brief, meant
 from ...exact.tools.arrays import as_float64, check_choice, check_labels
-from ..files.labels import Labels, two_classes
-from ..files.tables import existing_file, feature_names, finite_rows, nearest, read_arrays
+from ..files.labels import two_classes
+from ..files.tables import (
+    Selection,
+    existing_file,
+    feature_names,
+    nearest,
+    read_arrays,
+    table_of,
+)
 
 # The AUC of the true score under the models of [ScalingUp, Section 4.1], by quadrature.
 #
@@ -55,7 +62,7 @@ _LAWS: dict[str, Law] = {
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(300)  # errors of 1e-11
 
 
-def _check(model: str, share_pos: float) -> Law:
+def _law(model: str, share_pos: float) -> Law:
     check_choice("model", model, _LAWS)
     if not 0.0 < share_pos < 1.0:
         raise InputError(f"share_pos must lie strictly between 0 and 1, not {brief(share_pos)}")
@@ -70,20 +77,19 @@ def _integral(law: Law, f: Callable[[np.ndarray], np.ndarray], start: Any) -> An
     return (half * f(t) * density(t)) @ _WEIGHTS
 
 
-def _share(law: Law, alpha: float) -> float:
-    return float(_integral(law, lambda t: ndtr(t + alpha), law[1]))
-
-
 @lru_cache(maxsize=128)
 def offset_for_share(model: Model, share_pos: float = 0.2) -> float:
     """Offset alpha at which a wanted share of the responses is positive [ScalingUp, Section 4.1].
     Solves int Phi(t + alpha) g(t) dt = share_pos for alpha."""
-    law = _check(model, share_pos)
+    law = _law(model, share_pos)
+
+    def excess(alpha: float) -> float:
+        return float(_integral(law, lambda t: ndtr(t + alpha), law[1])) - share_pos
+
     reach = 2.0
-    while not _share(law, -reach) < share_pos < _share(law, reach):
+    while not excess(-reach) < 0 < excess(reach):
         reach *= 2.0
-    root = brentq(lambda a: _share(law, a) - share_pos, -reach, reach, xtol=1e-12)
-    return float(root)  # type: ignore[arg-type]
+    return float(brentq(excess, -reach, reach, xtol=1e-12))  # type: ignore[arg-type]
 
 
 @lru_cache(maxsize=128)
@@ -91,7 +97,7 @@ def population_auc(model: Model, share_pos: float = 0.2) -> float:
     """AUC of the true score f over the whole population [ScalingUp, eq. (1), Section 4.1]. P(f(x) >
     f(x') | y = 1, y' = -1) for independent (x, y) and (x', y'); ties have probability 0. The error
     is below 1e-8 for share_pos in [0.01, 0.99]."""
-    law = _check(model, share_pos)
+    law = _law(model, share_pos)
     alpha = offset_for_share(model, share_pos)
 
     def below_a_positive(t: np.ndarray) -> np.ndarray:
@@ -108,8 +114,7 @@ def share_for_auc(model: Model, wanted: float) -> float:
     if not low <= wanted <= high:
         known = f"[{low:.4f}, {high:.4f}]"
         raise InputError(f"the AUC of the {model} model is in {known}, not {wanted}")
-    root = brentq(lambda s: population_auc(model, s) - wanted, 0.01, 0.5, xtol=1e-10)
-    return float(root)  # type: ignore[arg-type]
+    return float(brentq(lambda s: population_auc(model, s) - wanted, 0.01, 0.5, xtol=1e-10))
 
 
 _HASH_ROWS = 16_384
@@ -412,8 +417,7 @@ def load_real(name: str, folder: str | Path | None = None, part: Part = "all") -
         raise InputError(f"{name} is read from files: set {FOLDER_VARIABLE} to their folder")
     task = TASKS[name]
     data = load_npz(where / f"{task.file}.npz", positive=task.positive, part=part, drop=task.drop)
-    source = f"{data.source}; positive: {task.note}"
-    return make_dataset(name, data.X, data.y, source=source)
+    return replace(data, name=name, source=f"{data.source}; positive: {task.note}")
 
 
 def load_npz(
@@ -428,43 +432,30 @@ def load_npz(
     if "X" not in arrays or "y" not in arrays:
         raise InputError(f"{path}: no arrays 'X' and 'y'; {nearest('X', arrays, 'arrays')}")
     X, y = _part(path, arrays, part)
-    if X.ndim != 2 or y.shape != X.shape[:1]:
-        raise InputError(f"{path}: 'X' has shape {X.shape} and 'y' has shape {y.shape}")
-    columns = feature_names(arrays, X.shape[1])
-    absent = [name for name in drop if name not in columns]
-    if absent:
-        raise InputError(f"{path}: no column '{absent[0]}'; {nearest(absent[0], columns)}")
-    kept = [k for k, name in enumerate(columns) if name not in drop]
-    X = X[:, kept] if drop else X
-    if missing == "drop-rows" and X.dtype.kind == "f":
-        complete = ~np.isnan(X).any(axis=1)
+    if missing == "drop-rows" and X.ndim == 2 and X.dtype.kind == "f":
+        names = feature_names(arrays, X.shape[1], path)
+        complete = ~np.isnan(X[:, [name not in drop for name in names]]).any(axis=1)
         X, y = X[complete], y[complete]
-    rows = finite_rows(found, X, [columns[k] for k in kept])
-    if "scale" in arrays:
-        scale = arrays["scale"]
-        if scale.size != 1 or scale.dtype.kind not in "iuf" or not np.isfinite(scale).all():
-            raise InputError(f"{path}: 'scale' must be one finite number")
-        rows = rows * float(scale.item())
-    where, kinds = f"{path}, array 'y'", Labels.of(y, f"{path}, array 'y'")
+    table = table_of(found, arrays | {"X": X, "y": y}, Selection("y", drop=tuple(drop)))
+    scale = arrays.get("scale", np.array(1.0))
+    if scale.size != 1 or scale.dtype.kind not in "iuf" or not np.isfinite(scale).all():
+        raise InputError(f"{path}: 'scale' must be one finite number")
     wanted = positive if isinstance(positive, tuple | list) else [positive]
-    sides = [two_classes(kinds, one, where)[0] for one in wanted]
+    sides = [two_classes(table.labels, one, f"{path}, array 'y'")[0] for one in wanted]
     labels = np.sum(sides, axis=0)  # one or several labels against the rest
     name = found.stem if part == "all" else f"{found.stem}-{part}"
-    return make_dataset(name, rows, labels, source=f"file {found.name}, {part} rows")
+    source = f"file {found.name}, {part} rows"
+    return make_dataset(name, table.X * float(scale.item()), labels, source=source)
 
 
 def _part(path: str | Path, arrays: dict[str, Any], part: Part) -> tuple[np.ndarray, np.ndarray]:
-    X, y = arrays["X"], arrays["y"]
+    X, y, n_train = arrays["X"], arrays["y"], None
     if "X_test" in arrays and "y_test" in arrays:
         n_train = len(X)
-        if part != "train":
-            X = np.concatenate([X, arrays["X_test"]])
-            y = np.concatenate([y, arrays["y_test"]])
+        X, y = (np.concatenate([arrays[name], arrays[f"{name}_test"]]) for name in "Xy")
     elif "n_train" in arrays:
         n_train = int(arrays["n_train"])
-    elif part == "all":
-        n_train = len(X)
-    else:
+    elif part != "all":
         raise InputError(f"{path}: no published split: part must be 'all', not {part!r}")
     rows = {"all": slice(None), "train": slice(n_train), "test": slice(n_train, None)}
     chosen = rows[check_choice("part", part, rows)]
