@@ -81,10 +81,8 @@ class ParquetPartition:
         return held
 
     def _positive(self, column: Any) -> np.ndarray:
-        from pyarrow import types
-
-        if tables.is_words(column.type):
-            column = column if types.is_dictionary(column.type) else column.dictionary_encode()
+        if tables.kind_of(column.type) == "words":
+            column = column if hasattr(column, "dictionary") else column.dictionary_encode()
             known = [str(word) in self.positive for word in column.dictionary.to_pylist()]
             return np.array(known, dtype=bool)[tables.numbers_of(column.indices)]
         return np.isin(tables.numbers_of(column), [*self.positive])
@@ -237,7 +235,7 @@ def fault_in(
     if schema.names.count(column) > 1:
         return f"two columns are named '{column}'", "rename one of them"
     kind = schema.field(column).type
-    words = tables.is_words(kind) and tables.is_words(kinds[column])
+    words = tables.kind_of(kind) == tables.kind_of(kinds[column]) == "words"
     if label and kind != kinds[column] and not words:
         both = f"column '{column}' holds {kind}, and in {first} it holds {kinds[column]}"
         return both, "write one or the other"

@@ -30,34 +30,10 @@ import scipy.sparse as sp
 
 from ...exact.errors import InputError, TooLargeError, meant
 from ...exact.tools.arrays import EXACT, is_large, loses_digits, lost_digits
-from .labels import (
-    SHOWN,
-    Cells,
-    Label,
-    Labels,
-    as_number,
-    is_missing,
-    listed,
-    two_classes,
-)
+from .labels import SHOWN, Cells, Label, Labels, as_number, is_missing, listed, two_classes
 from .written import csv_text
 
 CGROUP_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
-
-
-def check_room(what: str, size: int, do: str) -> None:
-    """Raise if something is larger than the memory of the machine, or of its container."""
-    found = [size]
-    with suppress(AttributeError, ValueError):  # not every system knows both
-        found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    for path in CGROUP_LIMITS:
-        with suppress(OSError, ValueError):  # "max" means without a limit
-            found.append(int(Path(path).read_text()))
-    if size > min(found):
-        need, limit = (f"{count / 2**30:.4g} GiB" for count in (size, min(found)))
-        raise TooLargeError(f"{what}: {need} of memory, where {limit} can be had: {do}")
-
-
 _WORDS = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}  # in any case of letters
 SVMLIGHT = (".txt", ".libsvm", ".svm", ".svmlight")  # endings, and each with `.gz`
 ROWS = 65_536  # Rows of numbers that are checked or read at a time.
@@ -65,9 +41,21 @@ CELLS = 8192  # Cells of text that are held at a time.
 BYTES_A_FEATURE = 150  # A name, and about ten vectors of weights while a problem is solved.
 
 Fault = tuple[str, str]  # What is wrong with a column, and what to do about it.
-
 # Some rows after others: their numbers in the file, and their cells by the names of the columns.
 Blocks = Iterable[tuple[Sequence[int], Mapping[str, Any]]]
+
+
+def check_room(what: str, size: int, do: str) -> None:
+    """Raise if something is larger than the memory of the machine, or of its container."""
+    limits = [size]
+    with suppress(AttributeError, ValueError):  # not every system knows both
+        limits.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    for path in CGROUP_LIMITS:
+        with suppress(OSError, ValueError):  # "max" means without a limit
+            limits.append(int(Path(path).read_text()))
+    if size > min(limits):
+        need, had = (f"{count / 2**30:.4g} GiB" for count in (size, min(limits)))
+        raise TooLargeError(f"{what}: {need} of memory, where {had} can be had: {do}")
 
 
 @dataclass(frozen=True)
@@ -148,14 +136,14 @@ class Table:
 
 def as_numbers(values: np.ndarray, path: str | Path, what: str) -> np.ndarray:
     """Return a column of numbers, or of words for 1 and 0, as float64 (n,)."""
-    column, rows = Numbers(what, digits=True), range(1, len(values) + 1)
-    held = column.of(values.tolist() if values.dtype.kind == "U" else values, rows)
-    if (bad := np.flatnonzero(~np.isfinite(held))).size:
-        at = int(bad[0])
+    column = Numbers(what, digits=True)
+    cells = values.tolist() if values.dtype.kind == "U" else values
+    held = column.of(cells, range(1, len(values) + 1))
+    if not np.isfinite(held).all():
+        at = int(np.argmin(np.isfinite(held)))
         where = f"{path}: the {what} {str(values[at])!r} of data row {at + 1}"
         raise InputError(f"{where} cannot be used as a number")
-    column.check_words(held)
-    refuse_needed(path, [column.bad])
+    refuse_needed(path, [column.fault_of(held)])
     return held
 
 
@@ -176,16 +164,14 @@ def read_raw(path: str | Path, asked: Selection = EVERYTHING) -> Table:
 def column_names(path: str | Path, header: bool | None = None) -> list[str] | None:
     """Return the names of the columns of a file, or None where it has none."""
     read, found = _reader(path)
-    if read is read_csv:
-        names, has_header = csv_columns(found, header)
-        return names if has_header else None
+    if read is read_parquet:
+        with open_parquet(str(found)) as file:
+            return called(file.schema_arrow.names)
     if read is read_npz:
         held = read_arrays(found, ("feature_names",)).get("feature_names")
         return None if held is None else held.astype(str).tolist()
-    if read is read_svmlight:
-        return None
-    with open_parquet(str(found)) as file:
-        return called(file.schema_arrow.names)
+    names, has_header = csv_columns(found, header) if read is read_csv else ([], False)
+    return names if has_header else None
 
 
 def _reader(path: str | Path) -> tuple[Callable[[Path, Selection], Table], Path]:
@@ -234,7 +220,6 @@ _BEGINNINGS: dict[bytes, str] = {
     b"\x1f\x8b": "a gzip file: let its name end in .gz",
     b"PK\x03\x04": "a zip file, as .npz and .xlsx are: let its name end as its kind does",
     codecs.BOM_UTF32_LE: _UTF.format("UTF-32"),
-    codecs.BOM_UTF32_BE: _UTF.format("UTF-32"),
     codecs.BOM_UTF16_LE: _UTF.format("UTF-16"),
     codecs.BOM_UTF16_BE: _UTF.format("UTF-16"),
 }
@@ -251,9 +236,8 @@ def text_lines(path: Path) -> Iterator[str]:
                 head = line.encode(errors="surrogateescape") if row == 1 else b""
                 for mark in filter(head.startswith, _BEGINNINGS):
                     raise InputError(f"{path}: this is {_BEGINNINGS[mark]}")
-                do = "save the file as UTF-8 (from Latin-1: iconv -f latin1 -t utf-8 OLD > NEW)"
-                do += ", or let its name end as its kind does"
-                raise InputError(f"{path}: row {row} is not UTF-8 text: {do}")
+                do = "save the file as UTF-8 (iconv -f latin1 -t utf-8 OLD > NEW), or let its name "
+                raise InputError(f"{path}: row {row} is not UTF-8 text: {do}end as its kind does")
             yield line
 
 
@@ -271,12 +255,14 @@ def called(fields: Iterable[str]) -> list[str]:
 def unclear_names(names: Sequence[str], used: Collection[str]) -> dict[str, Fault]:
     """Return which of the used columns their names do not tell apart."""
     found: dict[str, Fault] = {}
-    do = "name each column once"
     for name, times in Counter(names).items():
-        if name in used and isinstance(name, Unnamed):
-            found[name] = f"{name} has no name in row 1", do
-        elif name in used and times > 1:
-            found[name] = f"{'two' if times == 2 else times} columns are called '{name}'", do
+        unnamed = isinstance(name, Unnamed)
+        if name in used and (unnamed or times > 1):
+            twice = f"two columns are called '{name}'"
+            found[name] = (
+                f"{name} has no name in row 1" if unnamed else twice,
+                "name each column once",
+            )
     return found
 
 
@@ -297,50 +283,49 @@ class Numbers:
     def __init__(self, name: str, digits: bool = False) -> None:
         self.name, self.digits = name, digits
         self.bad: Fault | None = None
-        self._word: tuple[int, str] | None = None
+        self._words = ""  # What is said of the first word for 1 or 0.
 
     def of(self, cells: Cells, rows: Sequence[int]) -> np.ndarray:
         """Return the cells of these rows of the file (m,); NaN where one is not a number."""
-        numeric = isinstance(cells, np.ndarray)
-        with np.errstate(over="ignore"):
-            held = cells.astype(float, copy=False) if numeric else self._of_text(cells, rows)
-        large = lost_digits(cells) if numeric else np.flatnonzero(is_large(held))
-        lost = large if numeric else [k for k in large if loses_digits(cells[k], held[k])]
-        if self.bad is None and len(lost):
+        if numeric := isinstance(cells, np.ndarray):
+            with np.errstate(over="ignore"):
+                held, lost = cells.astype(float, copy=False), lost_digits(cells).tolist()
+        else:
+            held = self._of_text(cells, rows)
+            large = np.flatnonzero(is_large(held)).tolist()
+            lost = [k for k in large if loses_digits(cells[k], held[k])]
+        if self.bad is None and lost:
             at = lost[0]
             what, do = "loses digits in float64", "subtract an offset or round it"
             if np.isinf(held[at]):
                 what, do = "overflows float64", "rescale it"
             number = str(cells[at]).strip()[:40]
             self.bad = f"{number} in column '{self.name}', row {rows[at]} {what}", do
-        if self.bad is None and not np.isfinite(held).all():
+        elif self.bad is None and not np.isfinite(held).all():
             at = int(np.argmin(np.isfinite(held)))
             what, do = fault(str(cells[at]), self.digits or numeric)
             self.bad = f"{what} in column '{self.name}', row {rows[at]}", do
         return held
 
     def _of_text(self, cells: Sequence[str], rows: Sequence[int]) -> np.ndarray:
-        """Read `float` where it can be trusted: it takes `1_000` and foreign digits."""
         text = "".join(cells)
-        if self.digits and text.isascii() and "_" not in text:
+        if self.digits and text.isascii() and "_" not in text:  # else `float` takes more: `1_000`
             with suppress(ValueError):
                 return np.array([*map(float, cells)], dtype=float)
-        held = np.full(len(cells), np.nan)
-        for k, cell in enumerate(cells):
-            value = as_number(cell) if self.digits else None
-            truth = _WORDS.get(cell.strip().lower())
-            if truth is not None:
-                self._word = self._word or (rows[k], cell)
-            value = value if truth is None else truth
-            held[k] = np.nan if value is None else value
-        return held
+        truths = [_WORDS.get(cell.strip().lower()) for cell in cells]
+        for row, cell, truth in zip(rows, cells, truths, strict=True):
+            if truth is not None and not self._words:
+                self._words = f"words like {cell.strip()[:20]!r} (row {row})"
+        read = [as_number(cell) if self.digits else None for cell in cells]
+        held = [one if truth is None else truth for one, truth in zip(read, truths, strict=True)]
+        return np.array(held, dtype=float)  # NaN for None
 
-    def check_words(self, held: np.ndarray) -> None:
-        """Find words for 1 and 0 among other numbers of the whole column."""
-        if self.bad is None and self._word is not None and not np.isin(held, (0.0, 1.0)).all():
-            words = f"words like {self._word[1].strip()[:20]!r} (row {self._word[0]})"
-            what = f"column '{self.name}' holds {words} and numbers other than 0 and 1"
+    def fault_of(self, held: np.ndarray) -> Fault | None:
+        """Return what is wrong with the whole column: a cell, or words for 1 and 0 among others."""
+        if self.bad is None and self._words and not np.isin(held, (0.0, 1.0)).all():
+            what = f"column '{self.name}' holds {self._words} and numbers other than 0 and 1"
             self.bad = what, "write one or the other"
+        return self.bad
 
 
 def fault(text: str, digits: bool = True) -> Fault:
@@ -364,14 +349,12 @@ def refuse(
     path: str | Path, faults: Mapping[str, Fault], columns: Iterable[Numbers] = (), hint: str = ""
 ) -> None:
     """Raise one error on all features that have a fault, if any; `--drop` leaves them out."""
-    bad = {column.name: column.bad for column in columns if column.bad is not None}
-    found = [*faults.values(), *bad.values()]
+    found = {**faults, **{column.name: column.bad for column in columns if column.bad is not None}}
     if found:
-        reasons = "; ".join(what for what, _ in found[:SHOWN])
         more = f" and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
-        advice = ", ".join(dict.fromkeys(do for _, do in found))
-        drop = shlex.quote(option_of({**faults, **bad}))
-        wrong = f"{path}: {reasons}{more}{hint}: {advice}"
+        reasons = "; ".join(what for what, _ in [*found.values()][:SHOWN]) + more
+        advice = ", ".join(dict.fromkeys(do for _, do in found.values()))
+        wrong, drop = f"{path}: {reasons}{hint}: {advice}", shlex.quote(option_of(found))
         error = BadColumnsError(f"{wrong}, or leave columns out with --drop {drop}")
         error.wrong = wrong
         raise error
@@ -385,10 +368,8 @@ def refuse_needed(path: str | Path, faults: Iterable[Fault | None]) -> None:
 
 def finite_rows(path: Path, X: np.ndarray, columns: list[str]) -> np.ndarray:
     """Return X as float64 in C order (itself if it is); refuse other types, no rows, NaN, inf."""
-    if X.dtype.kind not in "biuf":
-        raise InputError(f"{path}: 'X' must hold numbers, not {X.dtype}")
-    if 0 in X.shape:
-        raise InputError(f"{path}: 'X' has shape {X.shape}: there is nothing to read")
+    if X.dtype.kind not in "biuf" or 0 in X.shape:
+        raise InputError(f"{path}: 'X' must hold numbers, not {X.dtype} of shape {X.shape}")
     found = [Numbers(name) for name in columns]
     for start in range(0, len(X), ROWS):
         block = X[start : start + ROWS]
@@ -404,39 +385,33 @@ def _table(
 ) -> Table:
     """Return the table of these columns, whose text means numbers where it is `digits`; `hint` is
     for bad cells."""
-    special = [] if places.target is None else [places.target, *places.extra]
-    parts: dict[str, list[Any]] = {name: [] for name in special or places.extra}
+    target, extra, labelled = places.target, places.extra, places.target is not None
+    others: dict[str, list[Any]] = {name: [] for name in ([target] if target else []) + extra}
     features = [Numbers(name, digits) for name in places.features]
     values, lines = array("d"), array("q")
     for rows, columns in blocks:
         lines.extend(rows)
-        for name, some in parts.items():
-            part = columns[name]
-            words = special and not isinstance(part, np.ndarray)
-            some.append([*map(sys.intern, part)] if words else part)  # each word is held once
-        block = np.empty((len(rows), len(features)))
-        for at, column in enumerate(features):
-            block[:, at] = column.of(columns[column.name], rows)
-        values.frombytes(block.tobytes())
+        for name, parts in others.items():
+            words = labelled and not isinstance(columns[name], np.ndarray)
+            parts.append([*map(sys.intern, columns[name])] if words else columns[name])
+        block = [column.of(columns[column.name], rows) for column in features]
+        values.frombytes(np.array(block, dtype=float).T.tobytes())
     if not lines:
         raise InputError(f"{path}: no rows")
     held: dict[str, Any] = {
-        name: np.concatenate(some) if isinstance(some[0], np.ndarray) else [*chain(*some)]
-        for name, some in parts.items()
+        name: np.concatenate(parts) if isinstance(parts[0], np.ndarray) else [*chain(*parts)]
+        for name, parts in others.items()
     }
-    labels = {
-        name: Labels.of(held[name], f"{path}, column '{name}'", name == places.target, lines)
-        for name in special
-    }
+    if labelled:
+        for name, cells in held.items():
+            held[name] = Labels.of(cells, f"{path}, column '{name}'", name == target, lines)
     X = np.frombuffer(values).reshape(len(lines), len(features))
     for at, column in enumerate(features):
-        column.check_words(X[:, at])
+        column.fault_of(X[:, at])
     refuse(path, places.faults, features, hint)
-    target, columns, ignored = places.target, places.features, places.ignored
-    if target is None:
-        return Table(X, NO_LABELS, columns, "", ignored, held)
-    extra = {name: _of_rows(labels[name]) for name in places.extra}
-    return Table(X, labels[target], columns, target, ignored, extra)
+    labels = held.pop(target) if labelled else NO_LABELS
+    found = {name: _of_rows(held[name]) if labelled else held[name] for name in extra}
+    return Table(X, labels, places.features, target or "", places.ignored, found)
 
 
 def _of_rows(labels: Labels) -> np.ndarray:
@@ -518,12 +493,9 @@ def read_arrays(path: Path, wanted: Collection[str] = ()) -> dict[str, Any]:
     """Read arrays of an npz file (all if none are named), never a pickled object; None for those
     that are there and not wanted."""
     arrays: dict[str, Any] = {}
-    with (
-        damage_reported(path, "npz file", *NPZ_ERRORS),
-        zipfile.ZipFile(path) as file,
-        np.load(path, allow_pickle=False) as archive,
-    ):
-        for info in file.infolist():
+    opened = damage_reported(path, "npz file", *NPZ_ERRORS)
+    with opened, np.lib.npyio.NpzFile(path, allow_pickle=False) as archive:
+        for info in archive.zip.infolist():
             name = info.filename.removesuffix(".npy")
             arrays[name] = None
             if wanted and name not in wanted:
@@ -555,28 +527,29 @@ def table_of(path: Path, arrays: dict[str, Any], asked: Selection) -> Table:
     X = arrays["X"]
     if X.ndim != 2:
         raise InputError(f"{path}: 'X' must have shape (n, d), not {X.shape}")
-    columns, others = feature_names(arrays, X.shape[1], path), dict[str, Any]()
-    known = {k: x for k, x in arrays.items() if k not in (*needed, "feature_names")}
+    columns = feature_names(arrays, X.shape[1], path)
+    own = {k: x for k, x in arrays.items() if k not in (*needed, "feature_names")}
+    known = own | {name: X[:, k] for k, name in enumerate(columns)}
     for name in asked.extra:
-        if name not in (*columns, *known):
+        if name not in known:
             near = nearest(name, [*columns, *arrays], "columns and arrays")
             raise InputError(f"{path}: no column or array '{name}'; {near}")
-        others[name] = X[:, columns.index(name)] if name in columns else known[name]
-    for name, values in [*others.items(), *((name, arrays[name]) for name in needed[1:])]:
-        if values.shape != X.shape[:1]:
+    others: dict[str, Any] = {name: known[name] for name in asked.extra}
+    for name, values in [*others.items(), *((name, arrays[name]) for name in needed)]:
+        if len(values) != len(X) or (values is not X and values.ndim != 1):
             shapes = f"'X' has shape {X.shape} and '{name}' has shape {values.shape}"
             raise InputError(f"{path}: {shapes}")
     places = asked.places(path, columns, apart=True)
     kept = places.features
     rows = X if kept == columns else X[:, [columns.index(name) for name in kept]]
     rows = finite_rows(path, rows, kept)
-    ignored = [name for name in known if name not in asked.extra] + places.ignored
-    if not asked.labelled:
-        extra = {name: values.tolist() for name, values in others.items()}
-        return Table(rows, NO_LABELS, kept, target, ignored, extra)
-    labels = Labels.of(arrays[target], f"{path}, array '{target}'")
+    labels = Labels.of(arrays[target], f"{path}, array '{target}'") if asked.labelled else NO_LABELS
     for name, values in others.items():
-        others[name] = _of_rows(Labels.of(values, f"{path}, column '{name}'", False))
+        column = f"{path}, column '{name}'"
+        others[name] = (
+            _of_rows(Labels.of(values, column, False)) if asked.labelled else values.tolist()
+        )
+    ignored = [name for name in own if name not in asked.extra] + places.ignored
     return Table(rows, labels, kept, target, ignored, others)
 
 
@@ -707,51 +680,54 @@ def remote(path: str) -> tuple[Any, str]:
 def read_parquet(path: Path, asked: Selection) -> Table:
     """Read a Parquet file of numeric columns and columns of labels; rows count from 1."""
     with open_parquet(str(path)) as file:
-        kinds = dict(zip(called(file.schema_arrow.names), file.schema_arrow.types, strict=True))
-        places = asked.places(path, called(file.schema_arrow.names))
+        names, types = called(file.schema_arrow.names), file.schema_arrow.types
+        kinds, places = dict(zip(names, types, strict=True)), asked.places(path, names)
         special = [] if places.target is None else [places.target, *places.extra]
         refuse_needed(path, [fault_of_type(name, kinds[name], label=True) for name in special])
-        found = {name: fault_of_type(name, kinds[name]) for name in places.features}
-        places.faults.update({name: bad for name, bad in found.items() if bad is not None})
-        places = places._replace(features=[name for name in found if found[name] is None])
-        read = {*special, *places.extra, *places.features}
+        for name in [*places.features]:
+            if bad := fault_of_type(name, kinds[name]):
+                places.faults[name] = bad
+                places.features.remove(name)
+        read = [*{*special, *places.extra, *places.features}]
+        kept = [] if special else places.extra
 
         def blocks() -> Blocks:
             start = 1
-            for batch in file.iter_batches(batch_size=ROWS, columns=[*read]):
-                cells = {name: batch.column(name) for name in read}
-                for name, column in cells.items():
-                    kept = not special and name in places.extra
-                    cells[name] = column.to_pylist() if kept else cells_of(column)
-                yield range(start, start + batch.num_rows), cells
+            for batch in file.iter_batches(batch_size=ROWS, columns=read):
+                columns = {name: batch.column(name) for name in read}
+                yield (
+                    range(start, start + batch.num_rows),
+                    {k: x.to_pylist() if k in kept else cells_of(x) for k, x in columns.items()},
+                )
                 start += batch.num_rows
 
         return _table(path, places, blocks())
 
 
-def fault_of_type(name: str, kind: Any, label: bool = False) -> Fault | None:
+def kind_of(arrow: Any) -> str:
+    """Return what columns of a type hold: numbers, decimals, truths or words; else nothing."""
+    from pyarrow import types
+
+    words = types.is_string(arrow) or types.is_large_string(arrow) or types.is_dictionary(arrow)
+    numbers = types.is_integer(arrow) or types.is_floating(arrow)
+    decimals, truths = types.is_decimal(arrow), types.is_boolean(arrow)
+    held = {"words": words, "numbers": numbers, "decimals": decimals, "truths": truths}
+    return next((kind for kind, is_one in held.items() if is_one), "")
+
+
+def fault_of_type(name: str, arrow: Any, label: bool = False) -> Fault | None:
     """Return what keeps a column of this type from being a feature, or the label."""
-    from pyarrow import types
-
-    numeric = types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)
-    if numeric or is_words(kind) or (types.is_decimal(kind) and not label):
-        return None
-    return f"column '{name}' holds {kind}, not numbers", "convert it"
-
-
-def is_words(kind: Any) -> bool:
-    from pyarrow import types
-
-    return types.is_string(kind) or types.is_large_string(kind) or types.is_dictionary(kind)
+    if kind_of(arrow) in (("", "decimals") if label else ("",)):
+        return f"column '{name}' holds {arrow}, not numbers", "convert it"
+    return None
 
 
 def cells_of(column: Any) -> Cells:
     """Return a part of a column as text or as numbers, NaN where one is missing."""
-    from pyarrow import types
-
-    if is_words(column.type):
+    kind = kind_of(column.type)
+    if kind == "words":
         return ["" if cell is None else str(cell) for cell in column.to_pylist()]
-    if types.is_decimal(column.type) or column.null_count:
+    if kind == "decimals" or column.null_count:
         held = numbers_of(column.cast("float64", safe=False).fill_null(np.nan))
         return np.array(column.to_pylist(), dtype=object) if is_large(held).any() else held
     return numbers_of(column)
@@ -759,9 +735,7 @@ def cells_of(column: Any) -> Cells:
 
 def numbers_of(column: Any) -> np.ndarray:
     """Return a column of numbers without missing ones; pyarrow's `to_numpy` would load pandas."""
-    from pyarrow import types
-
-    if types.is_boolean(column.type):
+    if kind_of(column.type) == "truths":
         return np.from_dlpack(column.cast("uint8")).astype(bool)
     return np.from_dlpack(column)
 
