@@ -85,7 +85,7 @@ class ParquetPartition:
             column = column if hasattr(column, "dictionary") else column.dictionary_encode()
             known = [str(word) in self.positive for word in column.dictionary.to_pylist()]
             return np.array(known, dtype=bool)[tables.numbers_of(column.indices)]
-        return np.isin(tables.numbers_of(column), [*self.positive])
+        return np.isin(tables.cells_of(column), [*self.positive])
 
 
 def numbers_in(batch: Any, column: Numbers, places: range) -> np.ndarray:
@@ -239,7 +239,7 @@ def fault_in(
     if label and kind != kinds[column] and not words:
         both = f"column '{column}' holds {kind}, and in {first} it holds {kinds[column]}"
         return both, "write one or the other"
-    return tables.fault_of_type(column, kind, label)
+    return tables.fault_of_type(column, kind)
 
 
 def _parts_of(file: ParquetPartition, metadata: Any) -> list[ParquetPartition]:

@@ -71,9 +71,11 @@ class Selection:
     width: int | None = None  # Features of the model; an svmlight file leaves out zeros.
     extra: tuple[str, ...] = ()  # Columns that order or group rows; kept ones without labels.
 
-    def places(self, path: Path, names: list[str], apart: bool = False) -> Places:
-        """Return which columns to read of those with these names; the label, and what else has no
-        such name, may be `apart` from them."""
+    def places(
+        self, path: Path, names: list[str], apart: bool = False, faults: Mapping[str, Fault] = {}
+    ) -> Places:
+        """Return which columns to read of those with these names, some of which have faults. The
+        label, and what else has no such name, may be `apart` from them."""
         columns, label = self.columns or (), names[-1:] if self.target is None else [self.target]
         label = label if self.labelled and not apart else []
         special = [*label, *(name for name in self.extra if name in names or not apart)]
@@ -83,7 +85,8 @@ class Selection:
         absent = [name for name in (*special, *columns, *self.drop) if name not in names]
         if absent:
             raise InputError(f"{path}: no column {listed(absent)}; {nearest(absent[0], names)}")
-        refuse_needed(path, unclear_names(names, special).values())
+        found = {**unclear_names(names), **faults}
+        refuse_needed(path, map(found.get, special))
         if len(set(columns)) < len(columns):
             raise InputError(f"{path}: a column is asked for twice: name each one once")
         for name in special if self.labelled else []:
@@ -97,10 +100,10 @@ class Selection:
             without = f" next to {listed(special)}" if special else ""
             do = ": separate columns by commas, semicolons or tabs" if len(names) == 1 else ""
             raise InputError(f"{path}: no feature columns are left{without}{do}")
-        faults = unclear_names(names, wanted)
-        features = [name for name in wanted if name not in faults]
+        features = [name for name in wanted if name not in found]
         ignored = [name for name in names if name not in {*wanted, *special}]
-        return Places(label[0] if label else None, features, special[len(label) :], ignored, faults)
+        bad = {name: why for name, why in found.items() if name in wanted}
+        return Places(label[0] if label else None, features, special[len(label) :], ignored, bad)
 
 
 EVERYTHING = Selection()
@@ -252,17 +255,13 @@ def called(fields: Iterable[str]) -> list[str]:
     return [name or Unnamed(f"column {place}") for place, name in enumerate(fields, start=1)]
 
 
-def unclear_names(names: Sequence[str], used: Collection[str]) -> dict[str, Fault]:
-    """Return which of the used columns their names do not tell apart."""
+def unclear_names(names: Sequence[str]) -> dict[str, Fault]:
+    """Return which columns their names do not tell apart."""
     found: dict[str, Fault] = {}
     for name, times in Counter(names).items():
-        unnamed = isinstance(name, Unnamed)
-        if name in used and (unnamed or times > 1):
-            twice = f"two columns are called '{name}'"
-            found[name] = (
-                f"{name} has no name in row 1" if unnamed else twice,
-                "name each column once",
-            )
+        if times > 1 or isinstance(name, Unnamed):
+            none, twice = f"{name} has no name in row 1", f"two columns are called '{name}'"
+            found[name] = none if isinstance(name, Unnamed) else twice, "name each column once"
     return found
 
 
@@ -562,7 +561,7 @@ def feature_names(arrays: dict[str, Any], d: int, path: str | Path = "arrays") -
     if names.shape != (d,):
         raise InputError(f"{path}: 'feature_names' has shape {names.shape}, X has {d} columns")
     found = called(names.tolist())
-    refuse_needed(path, unclear_names(found, found).values())
+    refuse_needed(path, unclear_names(found).values())
     return found
 
 
@@ -681,15 +680,10 @@ def read_parquet(path: Path, asked: Selection) -> Table:
     """Read a Parquet file of numeric columns and columns of labels; rows count from 1."""
     with open_parquet(str(path)) as file:
         names, types = called(file.schema_arrow.names), file.schema_arrow.types
-        kinds, places = dict(zip(names, types, strict=True)), asked.places(path, names)
-        special = [] if places.target is None else [places.target, *places.extra]
-        refuse_needed(path, [fault_of_type(name, kinds[name], label=True) for name in special])
-        for name in [*places.features]:
-            if bad := fault_of_type(name, kinds[name]):
-                places.faults[name] = bad
-                places.features.remove(name)
-        read = [*{*special, *places.extra, *places.features}]
-        kept = [] if special else places.extra
+        faults = {k: bad for k, x in zip(names, types, strict=True) if (bad := fault_of_type(k, x))}
+        places = asked.places(path, names, faults=faults)
+        kept = places.extra if places.target is None else []
+        read = [*{*filter(None, [places.target]), *places.extra, *places.features}]
 
         def blocks() -> Blocks:
             start = 1
@@ -715,11 +709,9 @@ def kind_of(arrow: Any) -> str:
     return next((kind for kind, is_one in held.items() if is_one), "")
 
 
-def fault_of_type(name: str, arrow: Any, label: bool = False) -> Fault | None:
+def fault_of_type(name: str, arrow: Any) -> Fault | None:
     """Return what keeps a column of this type from being a feature, or the label."""
-    if kind_of(arrow) in (("", "decimals") if label else ("",)):
-        return f"column '{name}' holds {arrow}, not numbers", "convert it"
-    return None
+    return None if kind_of(arrow) else (f"column '{name}' holds {arrow}, not numbers", "convert it")
 
 
 def cells_of(column: Any) -> Cells:

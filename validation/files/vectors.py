@@ -96,21 +96,19 @@ def _from_text(path: Path, sizes: Sequence[int], what: str, header: bool | None)
 
     def numbers(lines: list[tuple[int, list[str]]]) -> np.ndarray:
         """Return the numbers of lines of one each, or of a single line."""
-        found = []
         wide = [row for row, fields in lines if len(fields) > 1]
         if wide and len(lines) > 1:
             neither = f"row {max(wide[0], lines[1][0])} is neither"
             raise InputError(f"{path}: {what} are one number per line or one row; {neither}")
-        for row, field in ((row, field) for row, fields in lines for field in fields):
-            number = as_number(field)
+        cells = [(row, field, as_number(field)) for row, fields in lines for field in fields]
+        for row, field, number in cells:
             if number is None:
                 said = tables.fault(field)[0]
                 raise InputError(f"{path}: {said} in row {row}: {what} must be numbers")
             if loses_digits(field, number):
                 lost = f"{field[:40]} in row {row} loses digits in float64"
                 raise InputError(f"{path}: {lost}: round it")
-            found.append(number)
-        return np.array(found)
+        return np.array([number for _, _, number in cells])
 
     lines = _fields(path)
     if not lines:
@@ -165,8 +163,11 @@ def _fields(path: Path) -> list[tuple[int, list[str]]]:
 # the logistic loss. LightGBM has no linear booster: its `linear_tree` puts them into leaves.
 
 _SVM_LIGHT = re.compile(r"SVM-(light|rank|struct)\b.*Version.*\n.*kernel type", re.IGNORECASE)
-# Meanings in the head of an SVM-light model that are used.
-_KERNEL, _COUNT, _OFFSET = "kernel type", "number of support vectors plus 1", "threshold b"
+# What is used of the head of such a model, eleven lines `value # meaning`.
+_HEAD = re.compile(
+    r"(\S+) *# kernel type.*\n(\S+) *# number of support vectors plus 1.*\n\S+ *# threshold b.*?\n",
+    re.DOTALL,
+)
 RANKING = ("RANKSVM", "SVR")  # How liblinear's solvers end that know no classes, and no `label`.
 
 
@@ -214,12 +215,11 @@ def _liblinear(path: Path) -> LinearModel:
     lines = [line.strip() for line in tables.text_lines(path)]
     if "w" not in lines:
         raise InputError(f"{path}: damaged, the line 'w' above the weights is missing")
-    at = lines.index("w")
-    head = {name: value for name, _, value in (line.partition(" ") for line in lines[:at])}
+    head = dict(line.partition(" ")[::2] for line in lines[: lines.index("w")])
     count, bias = as_number(head.get("nr_feature", "")), as_number(head.get("bias", "-1"))
     if count is None or bias is None or not (count >= 1 and count.is_integer()):
         raise InputError(f"{path}: damaged, nr_feature and bias must be numbers")
-    weights = [line for line in lines[at + 1 :] if line]
+    weights = [*filter(None, lines[lines.index("w") + 1 :])]
     if any(len(line.split()) != 1 for line in weights):
         raise InputError(f"{path}: this model has several weights per feature, a ranking has one")
     expected = int(count) + (bias >= 0)
@@ -244,31 +244,25 @@ def _weight(path: Path, text: str) -> float:
 def _svm_light(path: Path, n_features: int) -> LinearModel:
     """Return the weights (n_features,): the sum of alpha times the vectors. The file has eleven
     lines of head, `value # meaning` each, then `alpha index:value ...` for each support vector."""
-    head: dict[str, float | None] = {}
-    lines = tables.text_lines(path)
-    for line in lines:
-        value, _, meaning = line.partition("#")
-        head[meaning.split(",")[0].strip()] = as_number(value.strip())
-        if _OFFSET in meaning:
-            break
-    kernel, count, offset = map(head.get, (_KERNEL, _COUNT, _OFFSET))
-    if kernel is None or count is None or offset is None:
+    text = "".join(tables.text_lines(path))
+    head = _HEAD.search(text)
+    if head is None:
         raise InputError(f"{path}: damaged, the head of this SVM-light model is not complete")
-    if kernel != 0:
+    if as_number(head[1]) != 0:
         raise InputError(f"{path}: the kernel is not linear, so it has no weights: use --scores")
+    lines, count = text[head.end() :].splitlines(), _weight(path, head[2]) - 1
     rows = [row for line in lines if (row := line.partition("#")[0].split())]
-    if len(rows) != count - 1:
-        declared = f"{len(rows)} support vectors where {count - 1:g} are declared"
+    if len(rows) != count:
+        declared = f"{len(rows)} support vectors where {count:g} are declared"
         raise InputError(f"{path}: damaged, {declared}")
     weights = np.zeros(n_features)
     for alpha, *fields in rows:
-        for index, _, value in (field.partition(":") for field in fields):
+        for field in fields:
+            index, _, value = field.partition(":")
             if index in ("qid", "sid", "cost"):
                 continue
             if not re.fullmatch("0*[1-9][0-9]{0,17}", index):
-                raise InputError(
-                    f"{path}: {f'{index}:{value}'[:40]!r} is not an index:value, from 1 on"
-                )
+                raise InputError(f"{path}: {field[:40]!r} is not an index:value, from 1 on")
             if int(index) > n_features:
                 raise InputError(f"{path}: feature {index}, but the data have {n_features}")
             weights[int(index) - 1] += _weight(path, alpha) * _weight(path, value)
