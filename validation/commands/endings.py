@@ -17,8 +17,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from functools import partial
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
@@ -40,7 +39,7 @@ def run(group: click.Command, arguments: Sequence[str] | None = None) -> None:
         warnings.filterwarnings("ignore", r"(?s).*joblib will operate in serial mode")
         # What overflows is refused in a sentence of ours; numpy's remarks on the way say no more.
         warnings.filterwarnings("ignore", "(overflow|invalid value) encountered", RuntimeWarning)
-        warnings.showwarning = lambda message, *place: _say(str(message))
+        warnings.showwarning = lambda message, *place: note(str(message))
         try:
             group.main(arguments, prog_name="aucert", standalone_mode=False)
         except click.exceptions.NoArgsIsHelpError as error:
@@ -58,7 +57,7 @@ def run(group: click.Command, arguments: Sequence[str] | None = None) -> None:
                 interrupted()
             if said is None:
                 raise
-            _say(said)
+            note(said)
             sys.exit(2)
 
 
@@ -95,11 +94,11 @@ def _refusal(error: BaseException) -> str | None:
 
 
 def interrupted() -> NoReturn:
-    _say("interrupted")
+    note("interrupted")
     sys.exit(130)
 
 
-def _say(message: str) -> None:
+def note(message: str) -> None:
     """Print one line on standard error."""
     click.echo(f"aucert: {' '.join(message.split())}", err=True)
 
@@ -165,16 +164,30 @@ def is_interrupt(error: BaseException | None) -> bool:
     return error is not None
 
 
-def _handler() -> Any:
-    """Return what answers interrupts; None outside the main thread, which alone gets signals."""
+def _handler(number: int = signal.SIGINT) -> Any:
+    """Return what answers a signal; None outside the main thread, which alone gets signals."""
     in_main = threading.current_thread() is threading.main_thread()
-    return signal.getsignal(signal.SIGINT) if in_main else None
+    return signal.getsignal(number) if in_main else None
 
 
 def _watch() -> _Watch | None:
     """Return the watch that answers interrupts now, if one does."""
     found = getattr(_handler(), "__self__", None)
     return found if isinstance(found, _Watch) else None
+
+
+@contextmanager
+def _answered(number: int, answer: Callable[[int, FrameType | None], object]) -> Iterator[None]:
+    """Within, `answer` answers a signal. Without effect outside the main thread."""
+    before = _handler(number)
+    if before is None:
+        yield
+        return
+    signal.signal(number, answer)
+    try:
+        yield
+    finally:
+        signal.signal(number, before)
 
 
 @contextmanager
@@ -229,57 +242,23 @@ def _unheard(number: int, frame: FrameType | None) -> None:
 def best_point_kept() -> Iterator[None]:
     """Within a command, its first interrupt is one that solvers answer with their best point. A
     second one ends the command at once. Without effect outside of `stopped_at_once`."""
-    before = _handler()
-    if _watch() is None:
+    watch = _watch()
+    if watch is None:
         yield
         return
 
     def first(number: int, frame: FrameType | None) -> None:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGINT, watch.heard)
         raise KeyboardInterrupt
 
-    signal.signal(signal.SIGINT, first)
-    try:
+    with _answered(signal.SIGINT, first):
         yield
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
-@contextmanager
-def termination_heard() -> Iterator[None]:
-    """Within, SIGTERM ends the process as `sys.exit` does, so that what cleans up is run."""
-    in_main = threading.current_thread() is threading.main_thread()
-    if not in_main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
-        yield
-        return
-
-    def end(number: int, frame: FrameType | None) -> None:
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # nothing disturbs the clean-up
-        sys.exit(128 + number)
-
-    signal.signal(signal.SIGTERM, end)
-    try:
-        yield
-    finally:
-        if signal.getsignal(signal.SIGTERM) is not signal.SIG_IGN:
-            signal.signal(signal.SIGTERM, signal.SIG_DFL)
-
-
-@contextmanager
-def held_back() -> Iterator[None]:
-    """Within, no interrupt comes; one that was asked for comes at the end. For a few quick steps of
-    which either all or none must happen."""
-    before, asked = _handler(), list[int]()
-    if not callable(before):
-        yield
-        return
-    signal.signal(signal.SIGINT, lambda number, frame: asked.append(number))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-    if asked:
-        signal.raise_signal(signal.SIGINT)
+def _terminated(number: int, frame: FrameType | None) -> None:
+    """End the process as `sys.exit` does, so that what cleans up is run; nothing disturbs that."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    sys.exit(128 + number)
 
 
 def named_folder(name: str | None, option: str = "--out") -> Path | None:
@@ -313,121 +292,106 @@ def output_folder(
     if folder is None:
         yield None
         return
-    made = not os.path.exists(folder)
+    made, hidden = not os.path.exists(folder), folder / f".aucert-{secrets.token_hex(8)}.tmp"
     if not made:
         check(folder)
-    hidden = folder / f".aucert-{secrets.token_hex(8)}.tmp"
-    try:
+    ours = _handler(signal.SIGTERM) is signal.SIG_DFL
+    with _answered(signal.SIGTERM, _terminated) if ours else nullcontext():
         try:
-            hidden.mkdir(parents=True)
-        except OSError as error:
-            why = error.strerror or error
-            raise InputError(f"{option} {name}: cannot be written to ({why})") from None
-        with termination_heard():
+            try:
+                hidden.mkdir(parents=True)
+            except OSError as error:
+                why = error.strerror or error
+                raise InputError(f"{option} {name}: cannot be written to ({why})") from None
             yield hidden
-        finish()
-        with held_back():
-            written = sorted(hidden.iterdir())
-            moves = {path: Path(os.path.realpath(folder / path.name)) for path in written}
-            for final in moves.values():  # links are followed
-                if final.is_dir():
-                    raise InputError(f"{final}: this is a folder, a file is to be written there")
-            for old in {*instead} - {path.name for path in written}:
-                (folder / old).unlink(missing_ok=True)
-            for path, final in moves.items():
-                if final.exists():
-                    shutil.copymode(final, path)
-                here = final.parent == folder.resolve()
-                os.replace(path, final) if here else shutil.move(path, final)
-            hidden.rmdir()
-    except BaseException as error:  # an interrupt too
-        shutil.rmtree(hidden, ignore_errors=True)
-        if made:
-            with suppress(OSError):  # somebody else has put something there
-                folder.rmdir()
-        if isinstance(error, InputError):  # it is about the named folder
-            raise type(error)(str(error).replace(f"{hidden.name}{os.sep}", "")) from error
-        raise
+            finish()
+            held: list[int] = []
+            with _answered(signal.SIGINT, lambda number, frame: held.append(number)):
+                _move(hidden, folder, instead)
+            if held:
+                signal.raise_signal(signal.SIGINT)
+        except BaseException as error:  # an interrupt too
+            shutil.rmtree(hidden, ignore_errors=True)
+            if made:
+                with suppress(OSError):  # somebody else has put something there
+                    folder.rmdir()
+            if isinstance(error, InputError):  # it is about the named folder
+                raise type(error)(str(error).replace(f"{hidden.name}{os.sep}", "")) from error
+            raise
+
+
+def _move(hidden: Path, folder: Path, instead: tuple[str, ...]) -> None:
+    """Move all files of a hidden folder into the one around it, where links are followed."""
+    from ...exact.tools.atomic_files import target_of
+
+    moves = {path: target_of(folder / path.name) for path in sorted(hidden.iterdir())}
+    for old in {*instead} - {path.name for path in moves}:
+        (folder / old).unlink(missing_ok=True)
+    for path, final in moves.items():
+        if final.exists():
+            shutil.copymode(final, path)
+        here = final.parent == folder.resolve()
+        os.replace(path, final) if here else shutil.move(path, final)
+    hidden.rmdir()
 
 
 @contextmanager
-def result_first(say: Callable[[Any], object]) -> Iterator[list[Any]]:
-    """Yield a list for the result: it is said at the end, also before an error of its files."""
+def result_first(as_json: bool) -> Iterator[list[tuple[Any, str]]]:
+    """Yield a list for the result, a document and its text, of which one is printed at the end,
+    also before an error of the files."""
     from ...exact.errors import InputError
 
-    found: list[Any] = []
+    found: list[tuple[Any, str]] = []
     try:
         yield found
     except (OSError, InputError):
-        for each in found:
-            say(each)
+        for document, text in found:
+            say(document, text, as_json)
         raise
-    say(*found)
+    for document, text in found:
+        say(document, text, as_json)
 
 
-def say_json(document: Any) -> None:
-    click.echo(json.dumps(document, allow_nan=False, indent=2))
+def say(document: Any, text: str, as_json: bool) -> None:
+    """Print a result, one JSON document or its text; an interrupt comes too late now."""
+    finish()
+    click.echo(json.dumps(document, allow_nan=False, indent=2) if as_json else text)
+
+
+def read_document(path: Path) -> dict[str, Any] | None:
+    """Return what a JSON file holds; None of any other file."""
+    try:
+        held = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return None
+    return held if isinstance(held, dict) else None
 
 
 @contextmanager
-def _task(first: str, quiet: bool, counted: bool) -> Iterator[Callable[..., None]]:
-    """Yield a function (words, done, total) that shows a task on standard error, if that is a
-    terminal. Without a total the bar moves to and fro."""
+def progress(first: str, quiet: bool) -> Iterator[Callable[[str], object]]:
+    """Yield a function that shows on standard error what is done now, after what is done `first`,
+    if that is a terminal."""
     if quiet or not sys.stderr.isatty():
-        yield lambda *given: None
+        yield lambda text: None
         return
     from rich import progress as rich
     from rich.console import Console
 
-    bar = rich.BarColumn() if counted else rich.SpinnerColumn()
-    columns = (rich.TextColumn("{task.description}"), bar, rich.TimeElapsedColumn())
-    with rich.Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(first, total=None)
-
-        def update(words: str, done: int = 0, total: int | None = None) -> None:
-            progress.tasks[0].total = total  # for `update` None would leave it as it is
-            progress.update(task, description=words, completed=done)
-
-        yield update
-
-
-Say = Callable[[str], None]
-
-
-@contextmanager
-def solver_progress(first: str, quiet: bool = False, engine: Any = None) -> Iterator[Say]:
-    """Yield a function that shows what is done now, after what is done `first`. The passes of an
-    engine over its rows are shown, too."""
-    with _task(first, quiet, counted=False) as update:
-        shown = {"now": first, "part": ""}
-
-        def say(kind: str, text: str) -> None:
-            shown[kind] = text
-            update(shown["now"] + shown["part"])
-
-        if engine is not None:
-            part = "  part {} of {}".format
-            engine.heard = lambda at, n: say("part", part(at + 1, n) if at < n else "")
-        try:
-            yield partial(say, "now")
-        finally:
-            if engine is not None:
-                engine.heard = None
+    columns = rich.TextColumn("{task.description}"), rich.SpinnerColumn(), rich.TimeElapsedColumn()
+    with rich.Progress(*columns, console=Console(stderr=True), transient=True) as shown:
+        task = shown.add_task(first, total=None)
+        yield lambda text: shown.update(task, description=text)
 
 
 @contextmanager
 def counted_progress(
-    of: str, then: str, quiet: bool = False, words: Callable[[Any], str] = str
-) -> Iterator[Callable[..., None]]:
-    """Yield a function (done, total, item) that moves a bar, if anything is shown. `of` is counted,
-    `words` names an item, and once all are done the bar moves on with what is done `then`."""
-    with _task(of, quiet, counted=True) as update:
+    of: str, then: str, quiet: bool, words: Callable[[Any], str] = str
+) -> Iterator[Callable[..., object]]:
+    """Yield a function (done, total, item) that shows how many `of` are done, the last one in
+    `words`, or what is done `then`."""
+    with progress(of, quiet) as show:
 
-        def show(done: int, total: int, item: object = "") -> None:
-            text = f"{of}: {done} of {total} done  "
-            if done < total:
-                update(text + words(item), done, total)
-            else:
-                update(text + then)
+        def count(done: int, total: int, item: object = "") -> None:
+            show(f"{of}: {done} of {total} done  {words(item) if done < total else then}")
 
-        yield show
+        yield count

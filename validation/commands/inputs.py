@@ -2,7 +2,7 @@
 
 import csv
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -20,7 +20,7 @@ from ...exact.certificate.order import counted_scores, group_concordance
 from ...exact.errors import InputError, meant
 from ...exact.formulation.formulation import true_space
 from ...exact.formulation.request import Options as Limits
-from ...exact.formulation.request import Request
+from ...exact.formulation.request import Request, pairs_of_parts
 from ...exact.losses.registry import HINGE
 from ...exact.pairs.all_pairs import AllPairs, PairList
 from ...exact.pairs.auc import auc
@@ -28,7 +28,6 @@ from ...exact.pairs.concordance import concordance, delong
 from ...exact.pairs.kinds import ordered_pairs_of
 from ...exact.pairs.nearest_pairs import nearest_pairs
 from ...exact.pairs.ordered_pairs import OrderedPairs
-from ...exact.pairs.partitioned_pairs import PartitionedOrder, pairs_in
 from ...exact.problem.penalties import GroupLasso, Ridge, Sign
 from ...exact.spaces.kernels import PRECOMPUTED, get_kernel, name_of
 from ...exact.spaces.rows import partitions_of
@@ -36,8 +35,7 @@ from ..data.datasets import data_sha256, load, names
 from ..files import tables
 from ..files.labels import Labels
 from ..files.parquet_folder import is_parquet_folder, read_parquet_folder
-from ..store import plain
-from .endings import counted_progress, finish, say_json
+from .endings import counted_progress, note
 
 SCHEMA_VERSION = 1
 ALL = "nonnegative"
@@ -144,6 +142,13 @@ def left_out(key: str) -> bool:
     return click.get_current_context().get_parameter_source(key) in (None, ParameterSource.DEFAULT)
 
 
+def refuse_where(cases: Mapping[str, object]) -> None:
+    """Raise `InputError` with the first sentence that is true of its case."""
+    for sentence, is_so in cases.items():
+        if is_so:
+            raise InputError(sentence)
+
+
 def split_names(text: str | None) -> tuple[str, ...] | None:
     """Return the names of an option like `--drop a,b`, or None where it was not given. They are one
     line of a CSV file: a name that holds a comma stands between double quotes."""
@@ -222,7 +227,7 @@ def open_data(name: str, options: Options, model: Any = None, vector: bool = Fal
     the columns are read, in its order, and scaled as it scales them."""
     if not name.strip():
         raise InputError(f"{name!r} names no data: give a file, a folder, or {', '.join(names())}")
-    built_in = name.split(":")[0] in names() and not Path(name).exists()
+    built_in = is_built_in(name)
     folder = not built_in and is_parquet_folder(name)
     _check_pairs(name, options, built_in, folder)
     options.check_for(name, vector)
@@ -243,47 +248,51 @@ def open_data(name: str, options: Options, model: Any = None, vector: bool = Fal
         hint = meant(name.split(":")[0], names()) or f" (built in: {', '.join(names())})"
         raise InputError(f"{name}: no such file, and no built-in data of that name{hint}")
     with needed(None if model is None else model.columns):
-        read = _folder_data if folder else _file_data
-        return read(name, options, model)
+        return (_folder_data if folder else _file_data)(name, options, model)
+
+
+def is_built_in(name: str) -> bool:
+    return name.split(":")[0] in names() and not Path(name).exists()
 
 
 @contextmanager
-def needed(model: Any) -> Iterator[None]:
+def needed(columns: tuple[str, ...] | None) -> Iterator[None]:
     """Within, no error offers to leave out columns that a model needs."""
     try:
         yield
     except tables.BadColumnsError as error:
-        if model is None:
-            raise
-        raise InputError(error.wrong) from None
+        raise error if columns is None else InputError(error.wrong) from None
 
 
 def _check_pairs(name: str, options: Options, built_in: bool, folder: bool) -> None:
     """Refuse options on the order of the rows that do not go together, or not with the data."""
+    ordered, listed = options.ordered, options.pairs != "all"
     if options.worst_of is not None:
-        if options.ordered:
-            raise InputError("--worst-of is for two classes: leave --qid, --time and --event out")
-        if options.pairs != "all":
-            raise InputError("--worst-of makes the pairs: leave --pairs out")
-        if built_in or folder:
-            raise InputError(f"{name}: --worst-of is for one file: it names a column of it")
-    if not options.ordered:
-        return
-    by_time = options.qid is None
-    if not by_time and not (options.time is None and options.event is None):
-        raise InputError("give either --qid, or --time and --event, not both")
-    if by_time and (options.time is None or options.event is None):
-        raise InputError("give --time and --event together")
-    if options.positive is not None:
-        raise InputError("--positive is for two classes: leave it out with --qid or --time")
-    if by_time and options.target is not None:
-        raise InputError("--target is not for survival: --time and --event order the rows")
-    if options.pairs != "all":
-        raise InputError("--qid and --time make the pairs: leave --pairs out")
-    if built_in:
-        raise InputError(f"{name} is built in: --qid, --time and --event are for files")
-    if folder and by_time:
-        raise InputError("--time and --event are for one file: a folder takes --qid")
+        one = f"{name}: --worst-of is for one file: it names a column of it"
+        refuse_where(
+            {
+                "--worst-of is for two classes: leave --qid, --time and --event out": ordered,
+                "--worst-of makes the pairs: leave --pairs out": listed,
+                one: built_in or folder,
+            }
+        )
+    if ordered:
+        given, no_qid = (options.time is not None, options.event is not None), options.qid is None
+        refuse_where(
+            {
+                "give either --qid, or --time and --event, not both": any(given) and not no_qid,
+                "give --time and --event together": any(given) and not all(given),
+                "--positive is for two classes: leave it out with --qid or --time": (
+                    options.positive is not None
+                ),
+                "--target is not for survival: --time and --event order the rows": (
+                    no_qid and options.target is not None
+                ),
+                "--qid and --time make the pairs: leave --pairs out": listed,
+                f"{name} is built in: --qid, --time and --event are for files": built_in,
+                "--time and --event are for one file: a folder takes --qid": folder and no_qid,
+            }
+        )
 
 
 def _folder_data(name: str, options: Options, model: Any) -> Data:
@@ -310,18 +319,19 @@ def _folder_data(name: str, options: Options, model: Any) -> Data:
 
 def _file_data(name: str, options: Options, model: Any) -> Data:
     """Return the rows of a file: two classes, or the pairs of their queries or of their times."""
-    asked, extra, pairs = options.selection, None, None
+    asked, pairs, by = options.selection, None, None
     if model is not None:
         if model.columns is not None and true_names([*model.columns]):
             asked = replace(asked, columns=model.columns)
         asked = model.read_as(asked)
     if options.qid is not None:
-        table = tables.read_raw(name, replace(asked, extra=(options.qid,)))
+        table, by = tables.read_raw(name, replace(asked, extra=(options.qid,))), "qid"
         y = tables.as_numbers(table.labels.written(), name, "grade")
         extra = table.extra[options.qid]
         pairs = ordered_pairs_of(y, extra, None, None)
     elif options.time is not None and options.event is not None:
-        table = tables.read_raw(name, replace(asked, target=options.event, extra=(options.time,)))
+        asked, by = replace(asked, target=options.event, extra=(options.time,)), "time"
+        table = tables.read_raw(name, asked)
         extra = tables.as_numbers(table.labels.written(), name, "event")
         if (wrong := np.flatnonzero((extra != 0) & (extra != 1))).size:
             row = f"the event of data row {wrong[0] + 1} is {extra[wrong[0]]:g}"
@@ -330,20 +340,18 @@ def _file_data(name: str, options: Options, model: Any) -> Data:
         pairs = ordered_pairs_of(None, None, y, extra)
     else:
         _, y, table = tables.read_table(name, asked, options.positive)
+        extra = None if options.worst_of is None else table.extra[options.worst_of]
     columns, sha = true_names(table.columns), data_sha256(table.X, y)
     if model is None:
         _warn_of_counters(name, table.X, columns)
-    member = None if options.worst_of is None else table.extra[options.worst_of]
-    extra = member if extra is None else extra
     if extra is not None:  # words by their order
         codes = np.unique(extra, return_inverse=True)[1] if extra.dtype.kind == "U" else extra
         sha = sha256((sha + data_sha256(np.zeros((1, 1)), codes)).encode()).hexdigest()
     scaler = fit_scaling(table.X, columns, options) if model is None else model.scaler
-    by = None if pairs is None else "qid" if options.qid is not None else "time"
     found = Data(name, scaled(scaler, table.X), y, sha, table.positive, table.negative, columns)
-    found = replace(found, ordered=pairs, ordered_by=by, scaler=scaler, member=member)
-    labels = table.labels if pairs is None else None
-    return replace(found, names=labels, zero_based=table.zero_based, assumed=table.assumed)
+    classes = {"names": table.labels, "member": extra} if pairs is None else {}
+    found = replace(found, ordered=pairs, ordered_by=by, scaler=scaler, **classes)
+    return replace(found, zero_based=table.zero_based, assumed=table.assumed)
 
 
 def _warn_of_counters(name: str, X: Any, columns: list[str] | None) -> None:
@@ -351,7 +359,7 @@ def _warn_of_counters(name: str, X: Any, columns: list[str] | None) -> None:
     for column in row_counters(X, columns):
         do = f"leave it out with --drop {shlex.quote(tables.option_of([column]))}"
         what = f"column '{column}' counts the rows: if it is a saved row index and no feature"
-        click.echo(f"aucert: {name}: {what}, {do}", err=True)
+        note(f"{name}: {what}, {do}")
 
 
 def row_counters(X: Any, columns: list[str] | None) -> list[str]:
@@ -414,19 +422,11 @@ def request_of(options: Options, data: Data) -> Request:
     if options.l1_ratio is not None:
         unit = unit_penalty(options.l1_ratio, penalty["groups"], penalty["sign"])
         lam, penalty = None, {"penalty": unit}
-    return Request.of(
-        lam,
-        options.loss,
-        pairs=data.ordered or read_pairs(options.pairs, data, options.seed),
-        positive=1 if data.has_classes and not data.partitioned else None,
-        kernel=options.kernel,
-        gamma=options.gamma,
-        structure=options.structure,
-        **penalty,
-        fpr_max=options.fpr_max,
-        tpr_min=options.tpr_min,
-        worst_of=data.member,
-    )
+    same = ("kernel", "gamma", "structure", "fpr_max", "tpr_min")
+    asked = {key: getattr(options, key) for key in same} | penalty | {"worst_of": data.member}
+    asked["positive"] = 1 if data.has_classes and not data.partitioned else None
+    asked["pairs"] = data.ordered or read_pairs(options.pairs, data, options.seed)
+    return Request.of(lam, options.loss, **asked)
 
 
 def read_pairs(text: str, data: Data, seed: int) -> AllPairs | PairList:
@@ -516,7 +516,7 @@ def scores_of(data: Data, request: Request, w: np.ndarray) -> Any:
     if data.partitioned:
         grouped, w = data.X.grouped, w[: data.X.dim]
         return counted_scores(data.X, w) if grouped is None else group_concordance(grouped, w)
-    if request.kernel == "linear" or request.gives_matrix:
+    if request.is_linear or request.gives_matrix:
         return np.asarray(data.X @ w[: data.X.shape[1]])
     kernel = get_kernel(request.kernel, request.gamma, int(data.X.shape[1]))
     return true_space(kernel, data.X).scores(w)
@@ -544,8 +544,7 @@ def common_keys(data: Data, options: Options, request: Request) -> dict[str, Any
 def pairs_of(data: Data, request: Request) -> Any:
     """Return the pairs of the rows, those of all the curve for partial AUC."""
     if data.partitioned:
-        grouped = data.X.grouped
-        return pairs_in(data.X.facts) if grouped is None else PartitionedOrder(grouped)
+        return pairs_of_parts(data.X)
     return request.pairs_on(None if data.ordered is not None else data.positive)
 
 
@@ -554,23 +553,24 @@ def order_keys(data: Data, scores: Any) -> dict[str, Any]:
     DeLong's, which needs two rows of each class, or the infinitesimal jackknife's, by rows or by
     queries. There is none where the estimated variance is zero: one point would tell nothing of
     other rows. From the counts of a folder the AUC is known up to `auc_within`."""
-    none = {"auc": None, "auc_interval": None, "concordance": None, "concordance_interval": None}
+    keys = ("auc", "auc_interval", "concordance", "concordance_interval")
+    known: dict[str, Any] = dict.fromkeys(keys)
     if data.partitioned and data.X.grouped is not None:
-        return none | {"concordance": scores}
+        return known | {"concordance": scores}
     if data.partitioned:
         low, high = scores.auc_range()
-        return none | {"auc": (low + high) / 2, "auc_within": (high - low) / 2}
+        return known | {"auc": (low + high) / 2, "auc_within": (high - low) / 2}
     if data.ordered is not None:
         count = data.ordered.groups_with_pairs if data.ordered_by == "qid" else 1
         found = concordance(data.ordered, scores, units="groups" if count > 1 else "rows")
-        few = 1 < count < FEWEST_QUERIES
-        interval = list(found.interval()) if found.standard_error > 0 and not few else None
-        return none | {"concordance": found.value, "concordance_interval": interval}
-    positive, interval = data.positive, None
-    if min(int(positive.sum()), int((~positive).sum())) >= 2:
-        found = delong(scores, positive)
-        interval = list(found.interval()) if found.standard_error > 0 else None
-    return none | {"auc": auc(scores, positive), "auc_interval": interval}
+        name, value, enough = "concordance", found.value, count == 1 or count >= FEWEST_QUERIES
+    else:
+        positive = data.positive
+        name, value = "auc", auc(scores, positive)
+        enough = min(int(positive.sum()), int((~positive).sum())) >= 2
+        found = delong(scores, positive) if enough else None
+    interval = found.interval() if enough and found.standard_error > 0 else None
+    return known | {name: value, f"{name}_interval": interval and list(interval)}
 
 
 def objective_in_words(data: Data, request: Request, options: Options) -> str:
@@ -596,31 +596,24 @@ def objective_in_words(data: Data, request: Request, options: Options) -> str:
     return f" The objective is {formula} + mean {request.loss.name} loss over {which}{where}."
 
 
-def print_document(document: dict[str, Any], as_json: bool) -> None:
-    """Print a result, lines of text or one JSON document; an interrupt comes too late now."""
-    finish()
-    if as_json:
-        say_json(plain(document))
-        return
+def text_of(document: dict[str, Any]) -> str:
+    """Return the lines that show the result of `solve` or `certify`."""
     shown = (
         "n positive n_pos n_neg n_pairs lam loss pairs method primal dual gap relative_gap radius "
         "rounding zeros_proved residual rival_primal rival_gap n_sure_right n_sure_wrong auc "
         "auc_within auc_interval concordance concordance_interval status seconds"
     ).split()
+    lines = []
     for key in shown:
         value = document.get(key)
-        if value is None and key != "relative_gap":
-            continue
+        text = f"{value:.12g}" if isinstance(value, float) else str(value)
         if isinstance(value, list):
             text = " to ".join(f"{part:.6g}" for part in value)
-        else:
-            text = f"{value:.12g}" if isinstance(value, float) else str(value)
-        click.echo(f"{key:13} {'undefined' if value is None else text}")
-    for key, value in document.get("exact", {}).items():
-        click.echo(f"{'exact ' + key:13} {value}")
+        if value is not None or key == "relative_gap":
+            lines.append(f"{key:13} {'undefined' if value is None else text}")
+    lines += [f"{'exact ' + key:13} {value}" for key, value in document.get("exact", {}).items()]
     if document.get("n_sure_right") is not None:
         sure = "{n_sure_right} of {n_pairs} pairs in order, and {n_sure_wrong} in reverse"
-        click.echo(f"The optimum certainly has {sure.format_map(document)}.")
-    click.echo(document["statement"])
-    if document["message"] != document["statement"]:
-        click.echo(document["message"])
+        lines.append(f"The optimum certainly has {sure.format_map(document)}.")
+    lines += dict.fromkeys((document["statement"], document["message"]))
+    return "\n".join(lines)

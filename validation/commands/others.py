@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import math
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,34 +36,40 @@ def run_validate(list_only: bool, out: str | None, as_json: bool, **asked: Any) 
 
     if list_only:
         entries = claims(only=asked["only"])
-        if as_json:
-            keys = ("name", "paper", "place", "kind", "statement", "expected_verdict")
-            found = [{key: str(getattr(one, key)) for key in keys} for one in entries]
-            endings.say_json({"claims": found})
-            return 0
-        if not sys.stdout.isatty():
-            for one in entries:  # a line a claim, so that names can be cut out
-                click.echo(f"{one.name}\t{one.paper}, {one.place}\t{one.statement}")
-            return 0
-        titles, lines = ("claim", "place", "kind", "recorded", "statement"), []
-        for one in entries:
-            place, kind = f"{one.paper}, {one.place}", one.kind
-            lines.append((one.name, place, kind, one.expected_verdict, one.statement))
-        Console(highlight=False).print(_table(titles, lines))
+        keys = ("name", "paper", "place", "kind", "statement", "expected_verdict")
+        listed = [{key: str(getattr(one, key)) for key in keys} for one in entries]
+        # A line a claim, so that names can be cut out.
+        text = "\n".join(
+            f"{one.name}\t{one.paper}, {one.place}\t{one.statement}" for one in entries
+        )
+        if sys.stdout.isatty():
+            form = "{paper}, {place}".format_map
+            rows = [(c["name"], form(c), c["kind"], c[keys[-1]], c["statement"]) for c in listed]
+            text = _printed(_table(("claim", "place", "kind", "recorded", "statement"), rows))
+        endings.say({"claims": listed}, text, as_json)
         return 0
     folder = endings.named_folder(out) or "aucert-report"
-
-    def say(report: Report) -> None:
-        endings.say_json(report.as_json()) if as_json else _print_report(report)
-
     with (
-        endings.result_first(say) as found,
-        endings.counted_progress("claims", "writing", as_json, lambda row: row.name) as progress,
+        endings.result_first(as_json) as found,
+        endings.counted_progress("claims", "writing", as_json, attrgetter("name")) as progress,
     ):
-        report = run(**asked, out=folder, progress=progress, first=found.append)
+
+        def first(report: Report) -> None:
+            found.append((report.as_json(), _report_text(report)))
+
+        report = run(**asked, out=folder, progress=progress, first=first)
     if not as_json:
         click.echo(f"report: {report.folder}/report.html")
     return report.exit_code
+
+
+def _printed(*parts: Table | Text | str) -> str:
+    """Return what rich prints, in colour where the output is a terminal."""
+    console = Console(highlight=False)
+    with console.capture() as held:
+        for part in parts:
+            console.print(part)
+    return held.get().removesuffix("\n")
 
 
 def _table(titles: Iterable[str], rows: Iterable[Iterable[Text | str]], right: Words = ()) -> Table:
@@ -79,11 +85,12 @@ def _table(titles: Iterable[str], rows: Iterable[Iterable[Text | str]], right: W
 FEW = 20  # claims that are listed one by one; of more the headlines and the counts are shown
 
 
-def _print_report(report: Report) -> None:
-    """Print a few claims one by one, or the headlines and the counts of many; then one line."""
+def _report_text(report: Report) -> str:
+    """Return a few claims one by one, or the headlines and the counts of many; then one line."""
     from ..report.document import headlines, shown, shown_seconds
 
-    target, count, wrong = Console(highlight=False), len(report.rows), report.unexpected
+    count, wrong = len(report.rows), report.unexpected
+    parts: list[Table | Text | str] = []
     if count <= FEW:
         rows = []
         for row in report.rows:
@@ -95,7 +102,7 @@ def _print_report(report: Report) -> None:
             seconds = shown_seconds(row.seconds)
             rows.append((Text(f"{mark}{verdict}", style), row.expected_verdict, seconds, claim))
         titles = ("verdict", "recorded", "s", "claim; place, kind; measured; printed")
-        target.print(_table(titles, rows, right=("s",)))
+        parts = [_table(titles, rows, right=("s",))]
     else:
         styles = {"good": "green", "bad": "red", "warn": "yellow", "open": "blue"}
         ten = headlines({row.name: row for row in report.rows})
@@ -103,16 +110,15 @@ def _print_report(report: Report) -> None:
         counts = report.counts()
         titles = tuple(counts[0][1])
         numbers = [(kind, *(str(n or "-") for n in of.values())) for kind, of in counts]
-        target.print(_table(("", ""), said), "", _table(("statements", *titles), numbers, titles))
+        parts = [_table(("", ""), said), "", _table(("statements", *titles), numbers, titles)]
     time = f"{shown_seconds(report.seconds)} s"
     if report.taken_over:
         time += f"; {report.taken_over} of them taken over from an earlier run"
+    last = f"All {count} verdicts are the recorded ones ({time})."
     if wrong:
         names = ", ".join(row.name for row in wrong)
         last = f"{len(wrong)} of {count} verdicts differ from the recorded ones: {names} ({time})."
-    else:
-        last = f"All {count} verdicts are the recorded ones ({time})."
-    target.print(Text(last, "bold red" if wrong else ""))
+    return _printed(*parts, Text(last, "bold red" if wrong else ""))
 
 
 def run_check_solver(
@@ -125,28 +131,21 @@ def run_check_solver(
 
     if list_only:
         listed = reference_problems(only or None)
-        width = max(len(problem.name) for problem in listed)
-        if as_json:
-            endings.say_json({"problems": [problem.name for problem in listed]})
-            return 0
-        for p in listed:
-            click.echo(f"{p.name:{width}}  {p.y.size:4} x {p.X.shape[1]:<3}  {p.tests}")
+        width = max(len(p.name) for p in listed)
+        lines = [f"{p.name:{width}}  {p.y.size:4} x {p.X.shape[1]:<3}  {p.tests}" for p in listed]
+        endings.say({"problems": [p.name for p in listed]}, "\n".join(lines), as_json)
         return 0
     if solver is None:
         raise InputError("which solver? give MODULE:FUNCTION, say mysolver:fit")
     check_name(solver)
-
-    def say(report: Any) -> None:
-        endings.finish()
-        click.echo(report.to_json() if as_json else report.table)
-
-    with endings.result_first(say) as found, endings.output_folder(out) as folder:
+    with endings.result_first(as_json) as found, endings.output_folder(out) as folder:
         words = "{0.name}: {0.verdict}".format
         with endings.counted_progress("problems", "looking for the cause", as_json, words) as show:
             report = check_solver(solver, only=only or None, progress=show, **asked)
-        found.append(report)
+        document = report.to_dict()
+        found.append((document, report.table))
         if folder is not None:
-            write_json(folder / "check-solver.json", report.to_dict())
+            write_json(folder / "check-solver.json", document)
             write_text(folder / "check-solver.txt", f"{report.table}\n")
     return 0 if report.passed else 1
 
@@ -155,7 +154,7 @@ def run_bench(
     solvers: Words, data: Words, lam: Sequence[float], out: str | None, as_json: bool, **asked: Any
 ) -> None:
     """Run all solvers on all problems, print the tables, and write what `--out` asks for."""
-    from ..checking.gap_curves import gap_curves, picture
+    from ..checking.gap_curves import gap_curves
     from ..checking.worker import check_name
     from .inputs import Options, open_data
 
@@ -166,47 +165,38 @@ def run_bench(
     for each in lam:
         check_number("lam", each)
     check_number("max_time", asked["max_time"])
-    fits, found = {name: name for name in solvers}, []
     limits = {key: asked[key] for key in ("max_time", "loss", "seed")}
-    options = Options(as_json=as_json, **asked)
-
-    def say(document: dict[str, Any]) -> None:
-        endings.finish()
-        endings.say_json(document) if as_json else click.echo(text)
-
+    options, curves = Options(as_json=as_json, **asked), []
     with (
-        endings.result_first(say) as done,
+        endings.result_first(as_json) as found,
         endings.output_folder(out) as folder,
-        endings.solver_progress("reading", as_json) as progress,
+        endings.progress("reading", as_json) as progress,
     ):
         for name in data:
             rows = open_data(name, options)
             if rows.partitioned:
                 raise InputError(f"{name} is a folder: a fit takes one matrix, so give one file")
-            title = f"{name}, standardised" if options.standardise else name
+            more = {"data": f"{name}, standardised" if options.standardise else name, **limits}
             for each in lam:
-                more = limits | {"data": title, "progress": progress}
-                found.append(gap_curves(fits, rows.X, rows.y, each, **more))
-        text = "\n\n".join(curves.table for curves in found)
+                fits: Any = dict(zip(solvers, solvers, strict=True))
+                curves.append(gap_curves(fits, rows.X, rows.y, each, progress=progress, **more))
+        text = "\n\n".join(each.table for each in curves)
         document = {"schema_version": 1, "version": __version__, "seed": options.seed}
-        document |= {"bench": [curves.to_dict() for curves in found]}
-        done.append(document)
+        document |= {"bench": [each.to_dict() for each in curves]}
+        found.append((document, text))
         if folder is not None:
             write_json(folder / "bench.json", document)
             write_text(folder / "bench.txt", f"{text}\n")
-            drawn = picture(_drawn_curves(found), "svg")
-            write_atomically(folder / "bench.svg", lambda file: file.write(drawn))
+            _write_picture(folder / "bench.svg", _drawn_curves(curves))
 
 
 def run_plot(result: str, out: str) -> None:
     """Draw what `solve`, `path`, `certify` or `bench` wrote: a picture, whole or not at all."""
-    from ..checking.gap_curves import picture
     from ..files.tables import existing_file
 
-    kinds, results = ("svg", "png", "pdf"), ("solution.json", "bench.json", "path.json")
-    kind = target_of(out).suffix.lower().removeprefix(".")
-    if kind not in kinds:
-        raise InputError(f"--out {out}: the name must end in .{', .'.join(kinds)}")
+    kinds, results = (".svg", ".png", ".pdf"), ("solution.json", "bench.json", "path.json")
+    if target_of(out).suffix.lower() not in kinds:
+        raise InputError(f"--out {out}: the name must end in {', '.join(kinds)}")
     path = Path(result)
     if path.is_dir():
         there = [path / name for name in results if (path / name).exists()]
@@ -214,17 +204,18 @@ def run_plot(result: str, out: str) -> None:
             what = "no" if not there else "more than one"
             raise InputError(f"{result}: {what} result in this folder: name {' or '.join(results)}")
         path = there[0]
-    existing_file(path)
-    try:
-        held = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        held = None
-    if not isinstance(held, dict):
+    held = endings.read_document(existing_file(path))
+    if held is None:
         raise InputError(f"{path}: this is not a JSON document of aucert")
-    drawn = picture(_figure(path, held), kind)
-    write_atomically(out, lambda file: file.write(drawn))
-    endings.finish()
-    click.echo(f"{path} drawn: {out}")
+    _write_picture(Path(out), _figure(path, held))
+    endings.say(None, f"{path} drawn: {out}", as_json=False)
+
+
+def _write_picture(path: Path, figure: Any) -> None:
+    from ..checking.gap_curves import picture
+
+    drawn = picture(figure, target_of(path).suffix.lower().removeprefix("."))
+    write_atomically(path, lambda file: file.write(drawn))
 
 
 def _figure(path: Path, held: dict[str, Any]) -> Any:
@@ -329,23 +320,22 @@ def run_reproduce(
         left = estimate(names=names, out=folder, **work)
         _say_estimate(left, jobs, limit_of(work["profile"], max_time), as_json)
         return 0
+    work |= {"jobs": jobs, "max_time": max_time, "judge": said_on}
+    bar = endings.counted_progress("parts", "writing", as_json)
+    with endings.result_first(as_json) as found, bar as progress:
 
-    def say(shown: list[Shown]) -> None:
-        if as_json:
+        def first(shown: list[Shown]) -> None:
             document = {"schema_version": SCHEMA_VERSION, "version": __version__}
             document |= {key: work[key] for key in ("seed", "profile")}
             document["complete"] = not any(item.results.unfinished for item in shown)
-            endings.say_json(document | {"tables": [item.as_json() for item in shown]})
-            return
-        for item in shown:
-            click.echo(f"{item.table.name}: {item.conclusion}")
-            for line in item.missing:
-                click.echo(f"  missing: {line}")
+            document["tables"] = [item.as_json() for item in shown]
+            lines = []
+            for item in shown:
+                lines.append(f"{item.table.name}: {item.conclusion}")
+                lines += [f"  missing: {line}" for line in item.missing]
+            found.append((document, "\n".join(lines)))
 
-    work |= {"jobs": jobs, "max_time": max_time, "judge": said_on}
-    bar = endings.counted_progress("parts", "writing", as_json)
-    with endings.result_first(say) as found, bar as progress:
-        shown = reproduce(names=names, out=folder, progress=progress, first=found.append, **work)
+        shown = reproduce(names=names, out=folder, progress=progress, first=first, **work)
     if not as_json:
         click.echo(f"pages: {folder}/index.md")
     return 1 if any(item.results.failed for item in shown) else 0
@@ -368,7 +358,7 @@ def _check_evidence(
             for line in found[paper]["differences"]:
                 click.echo(f"  {line}")
     if as_json:
-        endings.say_json({"schema_version": SCHEMA_VERSION, "checks": found})
+        endings.say({"schema_version": SCHEMA_VERSION, "checks": found}, "", as_json)
     if target is not None:
         target.mkdir(parents=True, exist_ok=True)
         write_json(target / "checked.json", found)
@@ -379,34 +369,31 @@ def _list_tables(entries: Sequence[Any], as_json: bool) -> None:
     from ..tables.run import cpu_minutes
     from ..tables.table import PROFILES
 
-    lines = []
+    listed, lines = [], []  # a line a table, so that names can be cut out
     for table in entries:
         each = {profile: cpu_minutes(table.experiment, profile) for profile in PROFILES}
         minutes = {profile: round(m, 1) for profile, m in each.items() if m is not None}
         fields = ("name", "paper", "place", "title")
-        lines.append({name: getattr(table, name) for name in fields} | {"minutes": minutes})
-    if as_json:
-        endings.say_json({"tables": lines})
-        return
-    for line in lines:  # one line per table, so that names can be cut out
-        times = ", ".join(f"{name} {m:g} min" for name, m in line["minutes"].items())
-        click.echo(f"{line['name']}\t{line['paper']}, {line['place']}\t{line['title']}\t{times}")
+        listed.append({name: getattr(table, name) for name in fields} | {"minutes": minutes})
+        times = ", ".join(f"{name} {m:g} min" for name, m in minutes.items())
+        lines.append(f"{table.name}\t{table.paper}, {table.place}\t{table.title}\t{times}")
+    endings.say({"tables": listed}, "\n".join(lines), as_json)
 
 
 def _say_estimate(found: list[Estimate], jobs: int, limit: float | None, as_json: bool) -> None:
     """Say what is left to be run, and how long that takes if the machine is like ours."""
     from ..tables.pages import duration
 
-    minutes = sum(item.cpu_minutes or 0.0 for item in found)
+    minutes, lines = sum(item.cpu_minutes or 0.0 for item in found), []
     hours = minutes / 60 / jobs
-    if as_json:
-        document = {"experiments": [*map(asdict, found)], "cpu_minutes": minutes}
-        endings.say_json(document | {"jobs": jobs, "hours": hours, "max_time": limit})
-        return
     for item in found:
         time = "not measured" if item.cpu_minutes is None else f"{item.cpu_minutes:.1f} CPU min"
         lacking = f", {item.missing} without data" if item.missing else ""
-        click.echo(f"{', '.join(item.tables)}\t{item.left} of {item.parts} parts{lacking}\t{time}")
+        lines.append(
+            f"{', '.join(item.tables)}\t{item.left} of {item.parts} parts{lacking}\t{time}"
+        )
     note = "" if limit is None else f"; nothing is begun after {duration(limit)}"
     in_all = f"{duration(60 * minutes)} of one processor" if minutes else "nothing to run"
-    click.echo(f"in all: {in_all}, {duration(3600 * hours)} with {jobs} jobs{note}")
+    lines.append(f"in all: {in_all}, {duration(3600 * hours)} with {jobs} jobs{note}")
+    document = {"experiments": [*map(asdict, found)], "cpu_minutes": minutes, "jobs": jobs}
+    endings.say(document | {"hours": hours, "max_time": limit}, "\n".join(lines), as_json)

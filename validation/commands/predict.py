@@ -19,7 +19,7 @@ from ..data.datasets import load, names
 from ..files.labels import listed
 from ..files.tables import Selection, check_room, column_names, read_raw
 from ..files.written import csv_text, finite_json, write_text
-from .endings import finish
+from .endings import finish, note
 from .inputs import SCHEMA_VERSION, Data, Options, needed, penalty_options, split_names, true_names
 
 # Options of the problem that a model file holds.
@@ -68,7 +68,7 @@ def run_predict(path: str, name: str, **given: Any) -> None:
         raise
     finish()
     if ignored:
-        click.echo(f"aucert: columns not used: {listed(ignored)}", err=True)
+        note(f"columns not used: {listed(ignored)}")
     if options.as_json or options.out is None:
         click.echo(printed, nl=False)
     else:

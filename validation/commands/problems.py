@@ -1,16 +1,13 @@
 """`aucert solve`, `aucert path` with held-out AUCs, and `aucert certify`, in fractions too."""
 
-import json
 import math
 import time
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-import click
 import numpy as np
 
 from ...exact.api.certify import INTERCEPTS, certify_request, in_column_order
@@ -37,7 +34,7 @@ from ..files.tables import may_count_from
 from ..files.written import csv_text, write_atomically, write_json, write_text, write_vector
 from ..store import file_sha256, plain
 from . import endings, inputs
-from .inputs import Data, Options
+from .inputs import Data, Options, refuse_where
 from .predict import SavedModel, read_model, write_model
 
 WEIGHTS, PROOF, SOLUTION = "weights.csv", "proof.npz", "solution.json"
@@ -50,22 +47,24 @@ def run_solve(name: str, **given: Any) -> None:
     options = Options.of(given)
     assert options.lam is not None  # click asks for it
     penalty_from(options.lam, options.l1)  # before a large file is read
-    if options.proof and options.out is None:
-        raise InputError("--proof needs a folder to write to: give --out")
-    if options.proof and options.loss != "hinge":
-        raise InputError("--proof is for the hinge: leave it out, or --loss")
-    if options.proof and options.qid is not None and is_parquet_folder(name):
-        what = "there are no proof files over partitions for the pairs within queries"
-        raise InputError(f"{what}: leave --proof out, or give one file")
-    if options.proof_rows is not None and not options.proof:
-        raise InputError("--proof-rows writes what --proof is checked against: give --proof, too")
+    proof, rows_only = options.proof, options.proof_rows is not None and not options.proof
+    queries = proof and options.qid is not None and is_parquet_folder(name)
+    what = "there are no proof files over partitions for the pairs within queries"
+    refuse_where(
+        {
+            "--proof needs a folder to write to: give --out": proof and options.out is None,
+            "--proof is for the hinge: leave it out, or --loss": proof and options.loss != "hinge",
+            f"{what}: leave --proof out, or give one file": queries,
+            "--proof-rows writes what --proof is checked against: give --proof, too": rows_only,
+        }
+    )
 
     def check_empty(folder: Path) -> None:
         if any(folder.iterdir()):  # the checker would find files that are not of this proof
             raise InputError(f"--proof-rows {folder}: this folder is not empty: choose another one")
 
     with (
-        endings.result_first(partial(inputs.print_document, as_json=options.as_json)) as found,
+        endings.result_first(options.as_json) as found,
         endings.output_folder(options.out, _check_ours, (PROOF, MODEL, DATA)) as folder,
         endings.output_folder(options.proof_rows, check_empty, option="--proof-rows") as rows,
     ):
@@ -74,7 +73,7 @@ def run_solve(name: str, **given: Any) -> None:
         if rows is not None and not data.partitioned:
             raise InputError("--proof-rows is for a folder of Parquet files: leave it out")
         request, method = inputs.request_of(options, data), options.method
-        if data.partitioned and options.proof and method == "auto":
+        if data.partitioned and proof and method == "auto":
             method = "descent"  # whose dual point is made of bins, as the proof file's is
         with _progress(data, request, options) as say, endings.best_point_kept():
 
@@ -87,28 +86,28 @@ def run_solve(name: str, **given: Any) -> None:
         seconds = time.perf_counter() - start
         document = inputs.common_keys(data, options, request)
         document |= _judged(solution, data, request, options) | {"seconds": seconds}
-        document |= inputs.order_keys(data, scores)
-        found.append(document)
+        document = plain(document | inputs.order_keys(data, scores))
+        found.append((document, inputs.text_of(document)))
         if folder is not None:
-            linear = request.kernel == "linear"
-            title = "weight" if linear else "coefficient"
+            title = "weight" if request.is_linear else "coefficient"
             title = title if data.scaler is None else vectors.OF_STANDARDISED + title
-            write_vector(folder / WEIGHTS, solution.w, title, data.columns if linear else None)
-            proof, in_memory = folder / PROOF, isinstance(data.X, np.ndarray)
-            if data.partitioned and options.proof:  # it takes two more passes over the rows
-                write_partitioned_proof(proof, data.X, request.lam, solution)
-            elif request.takes_proof and in_memory:
+            names = data.columns if request.is_linear else None
+            write_vector(folder / WEIGHTS, solution.w, title, names)
+            file = folder / PROOF
+            if data.partitioned and proof:  # it takes two more passes over the rows
+                write_partitioned_proof(file, data.X, request.lam, solution)
+            elif request.takes_proof and isinstance(data.X, np.ndarray):
                 with _or_said("proof"):
                     if data.scaler is not None:
                         held = "standardised columns, not those of the data"
                         raise InputError(f"it would hold {held}")
-                    write_proof(proof, data.X, **data.labelled, lam=request.lam, solution=solution)
-            document["proof"] = PROOF if proof.exists() else None
-            if proof.exists() and not (data.partitioned or options.no_data):
+                    write_proof(file, data.X, **data.labelled, lam=request.lam, solution=solution)
+            document["proof"] = PROOF if file.exists() else None
+            if file.exists() and not (data.partitioned or options.no_data):
                 # Each label is the file's, also where several of them are the other class.
                 ordered = {k: x for k, x in data.labelled.items() if isinstance(x, np.ndarray)}
                 columns: Any = ordered if data.names is None else {"y": data.names.written()}
-                write_atomically(folder / DATA, lambda file: np.savez(file, X=data.X, **columns))
+                write_atomically(folder / DATA, lambda to: np.savez(to, X=data.X, **columns))
             if rows is not None:
                 save_partitions(data.X, rows)
             with _or_said("model"):  # a loss or a kernel of one's own has none
@@ -126,32 +125,41 @@ def _check_ours(folder: Path) -> None:
     there = [name for name in (*OURS, SOLUTION) if (folder / name).exists()]
     if not there:
         return
-    do = "choose another folder, or move it away"
-    try:
-        held = json.loads((folder / SOLUTION).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        held = None
-    ours = {"schema_version", "version", "primal", "dual", "data_sha256"}
-    if not isinstance(held, dict) or not ours <= held.keys():
+    held, do = endings.read_document(folder / SOLUTION), "choose another folder, or move it away"
+    ours = {"schema_version", "version", "primal", "dual", "data_sha256", "files"}
+    if held is None or not ours <= held.keys() or not isinstance(held["files"], dict):
         raise InputError(f"--out {folder}: there is a {there[0]} that aucert has not written: {do}")
-    files = held.get("files")
-    if not isinstance(files, dict):  # an early version kept none
-        return
-    for name in OURS:
+    for name in (name for name in there if name != SOLUTION):
         path = folder / name
-        if name in there and not (path.is_file() and files.get(name) == file_sha256(str(path))):
+        if not (path.is_file() and held["files"].get(name) == file_sha256(str(path))):
             changed = f"{name} is not the one that aucert has written there"
             raise InputError(f"--out {folder}: {changed}: {do}")
 
 
-def _progress(data: Data, request: Request, options: Any) -> AbstractContextManager[endings.Say]:
-    (n, d), plain = data.X.shape, request.kernel == "linear" and data.member is None
+@contextmanager
+def _progress(data: Data, request: Request, options: Options) -> Iterator[Callable[[str], object]]:
+    """Yield a function that shows what the solver does; so are its passes over partitions."""
+    (n, d), plain = data.X.shape, request.is_linear and data.member is None
     descends = options.method in ("auto", "descent") and isinstance(request.penalty, Ridge)
     many = n >= max(FEWEST, 4 * ROWS_PER_COORDINATE * d)
     sampled = many and plain and descends and request.loss != SQUARE
-    first = f"solving a sample of the {n} rows first" if sampled else f"first step over {n} rows"
-    engine = data.X.engine if data.partitioned else None
-    return endings.solver_progress(first, options.as_json, engine)
+    now = f"solving a sample of the {n} rows first" if sampled else f"first step over {n} rows"
+    with endings.progress(now, options.as_json) as show:
+
+        def say(text: str) -> None:
+            nonlocal now
+            now = text
+            show(text)
+
+        if not data.partitioned:
+            yield say
+            return
+        heard = "{}  part {} of {}".format
+        data.X.engine.heard = lambda at, n: show(heard(now, at + 1, n) if at < n else now)
+        try:
+            yield say
+        finally:
+            data.X.engine.heard = None
 
 
 @contextmanager
@@ -162,7 +170,7 @@ def _or_said(what: str) -> Iterator[None]:
     except WriteError:
         raise
     except InputError as error:
-        click.echo(f"aucert: no {what} file: {error}", err=True)
+        endings.note(f"no {what} file: {error}")
 
 
 def _judged(solution: Solution, data: Data, request: Request, options: Options) -> dict[str, Any]:
@@ -196,21 +204,16 @@ def run_path(name: str, **given: Any) -> None:
         check_count("cv", options.cv, 2)
         if options.pairs != "all" or options.fpr_max != 1 or options.tpr_min != 0:
             raise InputError("--cv is for all pairs: leave --pairs, --fpr-max and --tpr-min out")
-
-    def say(document: dict[str, Any]) -> None:
-        endings.finish()
-        endings.say_json(document) if options.as_json else click.echo(_table(document, found))
-
     kept = endings.output_folder(options.out, instead=(PATH_WEIGHTS,))
-    with endings.result_first(say) as done, kept as folder:
+    with endings.result_first(options.as_json) as done, kept as folder:
         data = inputs.open_data(name, options)
         request = inputs.request_of(options, data)
         found, folds = _followed(data, request, options)
         document = _path_document(data, request, options, found, folds)
-        done.append(document)
+        done.append((document, _table(document, found.interrupted)))
         if folder is not None:
             write_json(folder / PATH, document)
-            if request.kernel == "linear":
+            if request.is_linear:
                 columns = data.columns or map(str, range(found.weights.shape[1]))
                 lines = np.column_stack([found.lams, found.weights]).tolist()
                 rows = [["lam", *columns], *([*map(repr, line)] for line in lines)]
@@ -268,7 +271,7 @@ def _path_document(
     return document
 
 
-def _table(document: dict[str, Any], found: FoundPath) -> str:
+def _table(document: dict[str, Any], interrupted: bool) -> str:
     """Return a line for each lam, and what is said of all of them."""
     folds, share = document.get("cv"), "C" if document["n_pos"] is None else "AUC"
     scaled = document["parameters"]["standardise"]
@@ -288,7 +291,7 @@ def _table(document: dict[str, Any], found: FoundPath) -> str:
         lines.append(f"{line}  {point['status']}")
     lines.append(document["statement"])
     if not document["complete"]:
-        why = "You stopped it" if found.interrupted else "The time ran out"
+        why = "You stopped it" if interrupted else "The time ran out"
         lines.append(f"{why}: smaller lam are missing.")
     if folds:
         count = sum(folds["possible"])
@@ -338,7 +341,7 @@ def run_certify(name: str, **given: Any) -> None:
         fractions = ExactCertificate.of(exact, w[: exact.space.dim], found.witness)
         document["exact"] = fractions.in_digits()  # rounded outward
     document["seconds"] = time.perf_counter() - start
-    inputs.print_document(document, options.as_json)
+    endings.say(plain(document), inputs.text_of(document), options.as_json)
 
 
 def _turned(order: dict[str, Any], data: Data) -> str:
@@ -365,7 +368,7 @@ def _read_weights(options: Options, data: Data) -> np.ndarray:
     found = vectors.read_vector(path, sizes, header=options.selection.header)
     if list(found.title) == ["0"] and found.values.size + 1 in sizes:
         header = "its first line, 0, is read as a header: write 0.0 if it is a weight"
-        click.echo(f"aucert: {path}: {header}", err=True)
+        endings.note(f"{path}: {header}")
     if data.scaler is None and found.of_standardised:
         do = "add --standardise for the same rows, or give the model file next to them with --model"
         raise InputError(f"{path}: these weights are of standardised columns: {do}")
