@@ -5,12 +5,14 @@ Results go to standard output, everything else to standard error. How a command 
 `commands.endings`. It loads nothing but click: each command imports what it runs.
 """
 
-import signal
+# ruff: noqa: RUF009  (what `_given` returns is a field)
+
 import sys
-import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
+from functools import partial
 from importlib import import_module
-from typing import Any
+from typing import Any, Self
 
 import click
 
@@ -43,9 +45,6 @@ def aucert() -> None:
     """Certified AUC maximization: pairwise AUC problems solved with a proof of optimality."""
 
 
-Parameters = list[Callable[[Any], Any]]
-
-
 def _command(name: str, runs: str, help: str, *parameters: Callable[[Any], Any]) -> None:
     """Enter a command: it calls a function of `commands`, whose status it exits with, if any."""
 
@@ -67,28 +66,16 @@ def _command(name: str, runs: str, help: str, *parameters: Callable[[Any], Any])
 
 
 def _option(name: str, default: Any = None, help: str | None = None, **more: Any) -> Any:
-    """Return an option that shows its default, if it has one."""
-    more |= {} if default is None else {"default": default, "show_default": True}
+    """Return an option that shows its default, if it has one; False is that of a flag."""
+    if default is False:
+        more |= {"is_flag": True}
+    elif default not in (None, ()):
+        more |= {"default": default, "show_default": True}
     return click.option(*name.split(), help=help, **more)
 
 
-def _number(name: str, help: str, default: float | None = None, **more: Any) -> Any:
-    return _option(name, default, help, type=float, **more)
-
-
-def _flag(name: str, help: str) -> Any:
-    return _option(name, help=help, is_flag=True)
-
-
-def _folder(name: str, help: str, **more: Any) -> Any:
-    return _option(name, help=help, type=click.Path(), **more)
-
-
-def _drop(help: str) -> Any:
-    def joined(context: Any, option: Any, given: tuple[str, ...]) -> str | None:
-        return ",".join(given) if given else None
-
-    return _option("--drop", help=f"{help}; repeatable.", multiple=True, callback=joined)
+def _joined(context: Any, option: Any, given: tuple[str, ...]) -> str | None:
+    return ",".join(given) if given else None
 
 
 FIRST = "hinge squared_hinge square"  # the losses of `check-solver`
@@ -97,87 +84,133 @@ METHODS = "auto closed-form cutting-plane descent qp lifted proximal"
 KERNELS = "linear rbf laplacian precomputed"
 RULES = "equal-error midpoint youden accuracy"
 DATA = click.argument("name", metavar="DATA")
-WRITTEN = "qp and lifted first write every pair down, which --max-time does not cut short."
-METHOD = _option("--method", "auto", WRITTEN, type=Word(METHODS))
-LOSS = _option("--loss", "hinge", type=Word(LOSSES))
-SEED = _option("--seed", 0, type=click.IntRange(min=0))
+PATH = click.Path()
 JOBS = _option("--jobs", 1, type=click.IntRange(min=1))
-JSON = _flag("--json as_json", "One JSON document, nothing else.")
 LIST = "--list list_only"
 REPEATED: dict[str, Any] = {"multiple": True, "metavar": "NAME"}
-STANDARDISE = "Columns of mean 0 and scale 1"
+WRITTEN = "qp and lifted first write every pair down, which --max-time does not cut short."
 LESS_TIME = "Seconds of solving, reading not counted; then it ends within one pass over the rows "
 LESS_TIME += "and one certificate."
 COMPILING = "Seconds inside a fit, all its runs together. First, a small run to compile may take a "
 COMPILING += "minute, and so may the lower bound, or ten times as long."
-
-# Which rows are positive.
-LABELS: Parameters = [
-    _option("--target", help="Label column of a file; the last by default, y in npz."),
-    _option("--positive", help="Positive label; the larger one by default."),
-]
-
-# How a file is read, where it may be read in two ways.
-READ: Parameters = [
-    _option("--header", help="Whether the first row of a CSV holds names.", type=Word("yes no")),
-    _option("--zero-based", help="Whether svmlight indices count from 0.", type=Word("yes no")),
-]
-
-# Which columns of a file are the features.
-COLUMNS: Parameters = [
-    _option("--columns", help="Feature columns of a file: A,B; all others by default."),
-    _drop("Columns of a file to leave out: A,B"),
-    *READ,
-]
-
-
-def _problem(l1: str, help: str, tol: float, max_time: str, *more: Any) -> Parameters:
-    """Return the options of what is minimised over which rows, how long, and how it is printed."""
-    return [
-        *LABELS,
-        LOSS,
-        _option("--kernel", "linear", type=Word(KERNELS)),
-        _number("--gamma", "Of the kernel, > 0.  [default: 1 / features]"),
-        _number("--structure", "Weight of SAUC-SVM's structure, >= 0.", 0.0),
-        _number(l1, f"{help}; linear problems only.", 0.0),
-        _option("--groups", help=f"Columns in groups, A,B;C,D: with {l1}, the group lasso."),
-        _option("--sign", help="nonnegative, or columns A,B whose weights are >= 0."),
-        _option("--pairs", "all", "all, nearest:K or drawn:B."),
-        _option("--qid", help="Column of the query: pairs are within one, larger target above."),
-        _option("--time", help="Column of the time, for survival."),
-        _option("--event", help="Column of 1 where the event was seen, 0 where censored."),
-        *more,
-        *COLUMNS,
-        _option("--row-weights", help="Column of row weights, for a folder of Parquet files."),
-        _flag("--standardise", f"{STANDARDISE}, kept with the model."),
-        _number("--fpr-max", "Partial AUC: the largest FPR.", 1.0),
-        _number("--tpr-min", "Partial AUC: the least TPR.", 0.0),
-        _number("--tol", "Relative gap.", tol),
-        _number("--max-time", max_time),
-        SEED,
-        JSON,
-    ]
-
-
-WORST = _option("--worst-of", help="Column of groups: the one with the largest mean loss counts.")
-PROBLEM = _problem("--l1", "Weight of |w|_1 next to lam/2 |w|^2, >= 0", 1e-9, LESS_TIME, WORST)
+LAM = "Weight of the penalty, > 0 (or 0 with --l1); 1e-3 is a start."
+GRID = "Repeatable.  [default: a grid of the data]"
+RIVAL = "Whose scaling --C is in, instead of --lam."
 INTERCEPT = "The rule for the intercept of the saved model."
+LEFT_OUT = "Columns of a file to leave out: A,B; repeatable."
+BEGUN = "Seconds after which nothing more is begun."
+EVIDENCE = "Folder of finished numbers, a file an experiment: used again, and added to."
+CHECK = "Run a sample of the evidence again, drawn by the seed, compare, and stop."
+WORST = "Column of groups: the one with the largest mean loss counts."
+QUERY = "Column of the query: pairs are within one, larger target above."
+EVENT = "Column of 1 where the event was seen, 0 where censored."
+L1 = "Weight of |w|_1 next to lam/2 |w|^2, >= 0; linear problems only."
+SHARE = "Share of |w|_1 in the penalty, 0 to 1; linear problems only."
+GROUPS = "Columns in groups, A,B;C,D: with {}, the group lasso."
+
+
+def _given(help: str | None = None, default: Any = None, **more: Any) -> Any:
+    """Return a field of `Options`, and what click is told of it."""
+    return field(default=default, metadata={"help": help, "default": default, **more})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """The options of a problem. A loss and a kernel may be objects of one's own, and a model file
+    gives groups and a sign as lists of columns."""
+
+    target: str | None = _given("Label column of a file; the last by default, y in npz.")
+    positive: str | None = _given("Positive label; the larger one by default.")
+    lam: float | None = _given(LAM, type=float)
+    lams: tuple[float, ...] = _given(GRID, (), named="--lam lams", type=float, multiple=True)
+    n_lams: int = _given("Length of that grid.", 20)
+    cv: int | None = _given("Folds, >= 2: the AUC of held-out rows at each lam, too.", type=int)
+    method: str = _given(WRITTEN, "auto", type=Word(METHODS))
+    loss: Any = _given(None, "hinge", type=Word(LOSSES))
+    kernel: Any = _given(None, "linear", type=Word(KERNELS))
+    gamma: float | None = _given("Of the kernel, > 0.  [default: 1 / features]", type=float)
+    structure: float = _given("Weight of SAUC-SVM's structure, >= 0.", 0.0)
+    l1: float = _given(L1, 0.0)
+    l1_ratio: float | None = _given(SHARE, type=float)
+    groups: str | list[int] | None = _given(GROUPS.format("--l1"))
+    sign: str | list[int] | None = _given("nonnegative, or columns A,B whose weights are >= 0.")
+    pairs: str = _given("all, nearest:K or drawn:B.", "all")
+    qid: str | None = _given(QUERY)
+    time: str | None = _given("Column of the time, for survival.")
+    event: str | None = _given(EVENT)
+    worst_of: str | None = _given(WORST)
+    columns: str | None = _given("Feature columns of a file: A,B; all others by default.")
+    drop: str | None = _given(LEFT_OUT, multiple=True, callback=_joined)
+    header: str | None = _given("Whether the first row of a CSV holds names.", type=Word("yes no"))
+    zero_based: str | None = _given("Whether svmlight indices count from 0.", type=Word("yes no"))
+    row_weights: str | None = _given("Column of row weights, for a folder of Parquet files.")
+    standardise: bool = _given("Columns of mean 0 and scale 1, kept with the model.", False)
+    fpr_max: float = _given("Partial AUC: the largest FPR.", 1.0)
+    tpr_min: float = _given("Partial AUC: the least TPR.", 0.0)
+    tol: float = _given("Relative gap.", 1e-9)
+    max_time: float | None = _given(LESS_TIME, type=float)
+    seed: int = _given(None, 0, type=click.IntRange(min=0))
+    as_json: bool = _given("One JSON document, nothing else.", False, named="--json as_json")
+    threshold: str = _given(INTERCEPT, "equal-error", type=Word(RULES))
+    out: str | None = _given(type=PATH)
+    no_data: bool = _given("With --out: no data.npz for the checker of the proof.", False)
+    proof: bool = _given("With --out, of a folder of Parquet files too.", False)
+    proof_rows: str | None = _given("With --proof: folder for that proof's rows.", type=PATH)
+    convention: str | None = _given(RIVAL, named="--from convention")
+    C: float | None = _given("The constant of that scaling.", named="--C C", type=float)
+    weights: str | None = _given("File of weights, or another program's model.", type=PATH)
+    model: str | None = _given("Model file of solve --out, instead.", type=PATH)
+    scores: str | None = _given("File of one score per row, instead.", type=PATH)
+    norm2: float | None = _given("|f|^2 of the scores, if known.", type=float)
+    exact: bool = _given("For linear weights: in fractions too, unrounded.", False)
+    keep: str | None = _given("Columns of DATA to carry over to the output: ID,NAME.")
+    keys: tuple[str, ...] = ()  # Which of them the command has.
+
+    @classmethod
+    def of(cls, given: dict[str, Any]) -> Self:
+        return cls(**given, keys=tuple(given))
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """What a result says was asked for; many lam are one option."""
+        kept = (key for key in self.keys if key not in ("as_json", "out"))
+        return {"lam" if key == "lams" else key: getattr(self, key) for key in kept}
+
+    @property
+    def ordered(self) -> bool:
+        return not (self.qid is None and self.time is None and self.event is None)
+
+
+KNOWN = {one.name: one.metadata for one in fields(Options)}
+
+
+def _options(names: str, **changed: str | dict[str, Any]) -> list[Any]:
+    """Return options by the names of their fields; some have another help, or more is changed."""
+    found = []
+    for name in names.split():
+        told = {"named": f"--{name.replace('_', '-')}"} | KNOWN[name]
+        new = changed.get(name, {})
+        told |= {"help": new} if isinstance(new, str) else new
+        found.append(_option(told.pop("named"), **told))
+    return found
+
+
+# How a file is read, where it may be read in two ways; which columns are labels and features.
+READ = "header zero_based"
+COLUMNS = f"columns drop {READ}"
+PROBLEM = f"""target positive loss kernel gamma structure l1 groups sign pairs qid time event
+    worst_of {COLUMNS} row_weights standardise fpr_max tpr_min tol max_time seed as_json"""
 
 _command(
     "solve",
     "problems.run_solve",
     "Solve the full pairwise problem of DATA (a file, or a built-in name like wdbc).",
     DATA,
-    _number(
-        "--lam", "Weight of the penalty, > 0 (or 0 with --l1); 1e-3 is a start.", required=True
+    *_options(
+        f"lam method threshold out no_data proof proof_rows {PROBLEM}",
+        lam={"required": True},
+        out="Folder for model, weights, result and proof.",
     ),
-    METHOD,
-    _option("--threshold", "equal-error", INTERCEPT, type=Word(RULES)),
-    _folder("--out", "Folder for model, weights, result and proof."),
-    _flag("--no-data", "With --out: no data.npz for the checker of the proof."),
-    _flag("--proof", "With --out, of a folder of Parquet files too."),
-    _folder("--proof-rows", "With --proof: folder for that proof's rows."),
-    *PROBLEM,
 )
 
 _command(
@@ -185,16 +218,13 @@ _command(
     "problems.run_path",
     "Solve the problem of DATA (a file, a folder, a built-in name) at many lam, with proofs.",
     DATA,
-    _number("--lam lams", "Repeatable.  [default: a grid of the data]", multiple=True),
-    _option("--n-lams", 20, "Length of that grid."),
-    _option("--cv", help="Folds, >= 2: the AUC of held-out rows at each lam, too.", type=int),
-    METHOD,
-    _folder("--out", "Folder for path.json and path-weights.csv."),
-    *_problem(
-        "--l1-ratio",
-        "Share of |w|_1 in the penalty, 0 to 1",
-        1e-6,
-        f"{LESS_TIME} With --cv the folds have as many.",
+    *_options(
+        f"lams n_lams cv method out {PROBLEM.replace('l1', 'l1_ratio').replace('worst_of ', '')}",
+        out="Folder for path.json and path-weights.csv.",
+        l1_ratio={"default": 0.0},
+        groups=GROUPS.format("--l1-ratio"),
+        tol={"default": 1e-6},
+        max_time=f"{LESS_TIME} With --cv the folds have as many.",
     ),
 )
 
@@ -203,15 +233,10 @@ _command(
     "problems.run_certify",
     "Tell how far somebody's weights or scores are from the optimum on DATA.",
     DATA,
-    _number("--lam", "Weight of the penalty, > 0, as in training."),
-    _option("--from convention", help="Whose scaling --C is in, instead of --lam."),
-    _number("--C C", "The constant of that scaling."),
-    _folder("--weights", "File of weights, or another program's model."),
-    _folder("--model", "Model file of solve --out, instead."),
-    _folder("--scores", "File of one score per row, instead."),
-    _number("--norm2", "|f|^2 of the scores, if known."),
-    _flag("--exact", "For linear weights: in fractions too, unrounded."),
-    *PROBLEM,
+    *_options(
+        f"lam convention C weights model scores norm2 exact {PROBLEM}",
+        lam="Weight of the penalty, > 0, as in training.",
+    ),
 )
 
 _command(
@@ -220,11 +245,11 @@ _command(
     "Score the rows of DATA with MODEL, a file that solve --out or save_model wrote.",
     click.argument("path", metavar="MODEL"),
     DATA,
-    _folder("--out", "File for the scores and labels, CSV."),
-    _drop("Columns to leave out where the columns have no names: 3,5"),
-    _option("--keep", help="Columns of DATA to carry over to the output: ID,NAME."),
-    *READ,
-    JSON,
+    *_options(
+        f"out drop keep {READ} as_json",
+        out="File for the scores and labels, CSV.",
+        drop="Columns to leave out where the columns have no names: 3,5; repeatable.",
+    ),
 )
 
 _command(
@@ -233,11 +258,12 @@ _command(
     "Check the papers' claims against exact answers: a table, and a report.",
     _option("--profile", "quick", type=Word("quick full")),
     _option("--only", help="Run this claim only; repeatable.", **REPEATED),
-    _flag(LIST, "List the claims and stop."),
-    _folder("--out", "Folder of the report; verdicts in it are kept.  [default: aucert-report]"),
+    _option(LIST, False, "List the claims and stop."),
+    *_options(
+        "out", out="Folder of the report; verdicts in it are kept.  [default: aucert-report]"
+    ),
     JOBS,
-    SEED,
-    JSON,
+    *_options("seed as_json"),
 )
 
 _command(
@@ -250,13 +276,12 @@ _command(
     """,
     click.argument("solver", metavar="MODULE:FUNCTION", required=False),
     _option("--loss", "hinge", type=Word(FIRST)),
-    _number("--tol", "Relative excess.", 1e-3),
-    _number("--max-time", "Seconds inside the fit, for each problem; then it is stopped.", 60.0),
-    SEED,
+    _option("--tol", 1e-3, "Relative excess."),
+    _option("--max-time", 60.0, "Seconds inside the fit, for each problem; then it is stopped."),
+    *_options("seed"),
     _option("--only", help="One of --list; repeatable.", **REPEATED),
-    _flag(LIST, "List the problems and stop."),
-    _folder("--out", "Folder for check-solver.json and .txt."),
-    JSON,
+    _option(LIST, False, "List the problems and stop."),
+    *_options("out as_json", out="Folder for check-solver.json and .txt."),
 )
 
 _command(
@@ -273,14 +298,12 @@ _command(
     click.argument("solvers", metavar="MODULE:FUNCTION...", nargs=-1, required=True),
     _option("--data", ["wdbc"], "Built-in name or file; repeatable.", multiple=True),
     _option("--lam", [1e-3], "Repeatable.", type=float, multiple=True),
-    LOSS,
-    _number("--max-time", COMPILING, 10.0),
-    *LABELS,
-    *COLUMNS,
-    _flag("--standardise", f"{STANDARDISE}."),
-    SEED,
-    _folder("--out", "Folder for bench.json, bench.txt and bench.svg."),
-    JSON,
+    *_options(
+        f"loss max_time target positive {COLUMNS} standardise seed out as_json",
+        max_time={"help": COMPILING, "default": 10.0},
+        standardise="Columns of mean 0 and scale 1.",
+        out="Folder for bench.json, bench.txt and bench.svg.",
+    ),
 )
 
 _command(
@@ -288,7 +311,7 @@ _command(
     "others.run_plot",
     "Draw RESULT: the folder of solve, path or bench --out, or a file of certify --json.",
     click.argument("result"),
-    _folder("--out", "Picture: .svg, .png or .pdf.", required=True),
+    *_options("out", out={"help": "Picture: .svg, .png or .pdf.", "required": True}),
 )
 
 _command(
@@ -296,35 +319,17 @@ _command(
     "others.run_reproduce",
     "Run the papers' tables and figures again: what is printed next to what comes out.",
     click.argument("names", metavar="[NAME]...", nargs=-1),
-    _flag(LIST, "List the tables and stop."),
-    _folder("--data-dir", "Real data.  [default: $AUCERT_DATA]"),
+    _option(LIST, False, "List the tables and stop."),
+    _option("--data-dir", None, "Real data.  [default: $AUCERT_DATA]", type=PATH),
     _option("--profile", "quick", type=Word("quick full printed")),
-    _folder("--out", "Folder of the pages.  [default: aucert-tables]"),
+    *_options("out", out="Folder of the pages.  [default: aucert-tables]"),
     JOBS,
-    _number(
-        "--max-time",
-        "Seconds after which nothing more is begun.  [default: 12 hours for full, else none]",
-    ),
-    _folder(
-        "--evidence", "Folder of finished numbers, a file an experiment: used again, and added to."
-    ),
-    _flag("--estimate estimate_only", "Say how long it takes and stop."),
-    _flag(
-        "--check check_only",
-        "Run a sample of the evidence again, drawn by the seed, compare, and stop.",
-    ),
-    SEED,
-    JSON,
+    *_options("max_time", max_time=f"{BEGUN}  [default: 12 hours for full, else none]"),
+    _option("--evidence", None, EVIDENCE, type=PATH),
+    _option("--estimate estimate_only", False, "Say how long it takes and stop."),
+    _option("--check check_only", False, CHECK),
+    *_options("seed as_json"),
 )
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line within Python; what was done at an interrupt is done again after it."""
-    if threading.current_thread() is not threading.main_thread():
-        run(aucert, arguments)
-        return
-    before = signal.getsignal(signal.SIGINT)
-    try:
-        run(aucert, arguments)
-    finally:
-        signal.signal(signal.SIGINT, before)
+main = partial(run, aucert)  # within Python; in a process of its own it is `__main__`

@@ -368,19 +368,26 @@ def read_document(path: Path) -> dict[str, Any] | None:
 
 
 @contextmanager
-def progress(first: str, quiet: bool) -> Iterator[Callable[[str], object]]:
+def progress(first: str, quiet: bool, engine: Any = None) -> Iterator[Callable[[str], object]]:
     """Yield a function that shows on standard error what is done now, after what is done `first`,
-    if that is a terminal."""
+    if that is a terminal. So are the passes of an engine over its rows."""
     if quiet or not sys.stderr.isatty():
         yield lambda text: None
         return
     from rich import progress as rich
     from rich.console import Console
 
-    columns = rich.TextColumn("{task.description}"), rich.SpinnerColumn(), rich.TimeElapsedColumn()
+    text, part = rich.TextColumn("{task.description}{task.fields[part]}"), "  part {} of {}".format
+    columns = text, rich.SpinnerColumn(), rich.TimeElapsedColumn()
     with rich.Progress(*columns, console=Console(stderr=True), transient=True) as shown:
-        task = shown.add_task(first, total=None)
-        yield lambda text: shown.update(task, description=text)
+        task = shown.add_task(first, total=None, part="")
+        if engine is not None:
+            engine.heard = lambda at, n: shown.update(task, part=part(at + 1, n) if at < n else "")
+        try:
+            yield lambda words: shown.update(task, description=words)
+        finally:
+            if engine is not None:
+                engine.heard = None
 
 
 @contextmanager

@@ -2,12 +2,13 @@
 
 import csv
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import click
 import numpy as np
@@ -31,6 +32,7 @@ from ...exact.pairs.ordered_pairs import OrderedPairs
 from ...exact.problem.penalties import GroupLasso, Ridge, Sign
 from ...exact.spaces.kernels import PRECOMPUTED, get_kernel, name_of
 from ...exact.spaces.rows import partitions_of
+from ..cli import Options
 from ..data.datasets import data_sha256, load, names
 from ..files import tables
 from ..files.labels import Labels
@@ -50,103 +52,32 @@ FIRST_PARTS = 9  # partitions that are looked at for such numbers
 FEWEST_QUERIES = 10
 
 
-@dataclass(frozen=True, kw_only=True)
-class Options:
-    """The options of a problem by the names that click gives them. A loss and a kernel may be
-    objects of one's own, and a model file gives groups and a sign as lists of columns."""
+def selection_of(options: Options) -> tables.Selection:
+    said = {None: None, "yes": True, "no": False}
+    columns, drop = split_names(options.columns), split_names(options.drop) or ()
+    header, zero_based = said[options.header], said[options.zero_based]
+    extra = () if options.worst_of is None else (options.worst_of,)
+    return tables.Selection(options.target, columns, drop, True, header, zero_based, extra=extra)
 
-    target: str | None = None
-    positive: str | None = None
-    lam: float | None = None
-    lams: tuple[float, ...] = ()
-    n_lams: int = 20
-    cv: int | None = None
-    method: str = "auto"
-    loss: Any = "hinge"
-    kernel: Any = "linear"
-    gamma: float | None = None
-    structure: float = 0.0
-    l1: float = 0.0
-    l1_ratio: float | None = None
-    groups: str | list[int] | None = None
-    sign: str | list[int] | None = None
-    pairs: str = "all"
-    qid: str | None = None
-    time: str | None = None
-    event: str | None = None
-    worst_of: str | None = None
-    columns: str | None = None
-    row_weights: str | None = None
-    drop: str | None = None
-    keep: str | None = None
-    header: str | None = None
-    zero_based: str | None = None
-    standardise: bool = False
-    fpr_max: float = 1.0
-    tpr_min: float = 0.0
-    tol: float = 1e-9
-    max_time: float | None = None
-    threshold: str = "equal-error"
-    convention: str | None = None
-    C: float | None = None
-    weights: str | None = None
-    model: str | None = None
-    scores: str | None = None
-    norm2: float | None = None
-    exact: bool = False
-    no_data: bool = False
-    proof: bool = False
-    proof_rows: str | None = None
-    seed: int = 0
-    out: str | None = None
-    as_json: bool = False
-    keys: tuple[str, ...] = ()  # Which of them the command has.
 
-    @classmethod
-    def of(cls, given: dict[str, Any]) -> Self:
-        return cls(**given, keys=tuple(given))
+def limits_of(options: Options, **more: Any) -> Limits:
+    asked = {"method": options.method, "tol": options.tol, "max_time": options.max_time}
+    return Limits(**(asked | more))
 
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """What a result says was asked for; many lam are one option."""
-        kept = (key for key in self.keys if key not in ("as_json", "out"))
-        return {"lam" if key == "lams" else key: getattr(self, key) for key in kept}
 
-    @property
-    def ordered(self) -> bool:
-        return not (self.qid is None and self.time is None and self.event is None)
-
-    @property
-    def selection(self) -> tables.Selection:
-        said = {None: None, "yes": True, "no": False}
-        columns, drop = split_names(self.columns), split_names(self.drop) or ()
-        header, zero_based = said[self.header], said[self.zero_based]
-        extra = () if self.worst_of is None else (self.worst_of,)
-        return tables.Selection(self.target, columns, drop, True, header, zero_based, extra=extra)
-
-    def limits(self, **more: Any) -> Limits:
-        return Limits(**{"method": self.method, "tol": self.tol, "max_time": self.max_time} | more)
-
-    def check_for(self, name: str, vector: bool = False) -> None:
-        """Refuse an option on how another kind of file is read; a `vector` may have a header."""
-        ending = name.lower().removesuffix(".gz")
-        if self.zero_based is not None and not ending.endswith(tables.SVMLIGHT):
-            endings = ", ".join(tables.SVMLIGHT)
-            raise InputError(f"{name}: --zero-based is for svmlight files ({endings})")
-        if self.header is not None and not (vector or ending.endswith((".csv", ".tsv"))):
-            raise InputError(f"{name}: --header is for .csv and .tsv files")
+def check_ending(name: str, options: Options, vector: bool = False) -> None:
+    """Refuse an option on how another kind of file is read; a `vector` may have a header."""
+    ending = name.lower().removesuffix(".gz")
+    if options.zero_based is not None and not ending.endswith(tables.SVMLIGHT):
+        endings = ", ".join(tables.SVMLIGHT)
+        raise InputError(f"{name}: --zero-based is for svmlight files ({endings})")
+    if options.header is not None and not (vector or ending.endswith((".csv", ".tsv"))):
+        raise InputError(f"{name}: --header is for .csv and .tsv files")
 
 
 def left_out(key: str) -> bool:
     """Return whether an option was not given on the command line."""
     return click.get_current_context().get_parameter_source(key) in (None, ParameterSource.DEFAULT)
-
-
-def refuse_where(cases: Mapping[str, object]) -> None:
-    """Raise `InputError` with the first sentence that is true of its case."""
-    for sentence, is_so in cases.items():
-        if is_so:
-            raise InputError(sentence)
 
 
 def split_names(text: str | None) -> tuple[str, ...] | None:
@@ -229,15 +160,9 @@ def open_data(name: str, options: Options, model: Any = None, vector: bool = Fal
         raise InputError(f"{name!r} names no data: give a file, a folder, or {', '.join(names())}")
     built_in = is_built_in(name)
     folder = not built_in and is_parquet_folder(name)
-    _check_pairs(name, options, built_in, folder)
-    options.check_for(name, vector)
-    if options.row_weights is not None and not folder:
-        raise InputError("--row-weights is for a folder of Parquet files")
+    _check_kind(name, options, built_in, folder)
+    check_ending(name, options, vector)
     if built_in:
-        given = (options.target, options.positive, options.columns, options.drop)
-        if any(each is not None for each in given):
-            what = "--target, --positive, --columns and --drop are for files"
-            raise InputError(f"{name} is built in: {what}")
         data = load(name, options.seed)
         scaler = fit_scaling(data.X, None, options) if model is None else model.scaler
         y = data.is_positive.astype(np.int64)
@@ -264,41 +189,37 @@ def needed(columns: tuple[str, ...] | None) -> Iterator[None]:
         raise error if columns is None else InputError(error.wrong) from None
 
 
-def _check_pairs(name: str, options: Options, built_in: bool, folder: bool) -> None:
-    """Refuse options on the order of the rows that do not go together, or not with the data."""
-    ordered, listed = options.ordered, options.pairs != "all"
-    if options.worst_of is not None:
-        one = f"{name}: --worst-of is for one file: it names a column of it"
-        refuse_where(
-            {
-                "--worst-of is for two classes: leave --qid, --time and --event out": ordered,
-                "--worst-of makes the pairs: leave --pairs out": listed,
-                one: built_in or folder,
-            }
-        )
-    if ordered:
-        given, no_qid = (options.time is not None, options.event is not None), options.qid is None
-        refuse_where(
-            {
-                "give either --qid, or --time and --event, not both": any(given) and not no_qid,
-                "give --time and --event together": any(given) and not all(given),
-                "--positive is for two classes: leave it out with --qid or --time": (
-                    options.positive is not None
-                ),
-                "--target is not for survival: --time and --event order the rows": (
-                    no_qid and options.target is not None
-                ),
-                "--qid and --time make the pairs: leave --pairs out": listed,
-                f"{name} is built in: --qid, --time and --event are for files": built_in,
-                "--time and --event are for one file: a folder takes --qid": folder and no_qid,
-            }
-        )
+def _check_kind(name: str, options: Options, built_in: bool, folder: bool) -> None:
+    """Refuse options that do not go together, or not with a built-in name, a folder or a file."""
+    keys = ("qid", "time", "event", "target", "positive", "columns", "drop")
+    given = {key for key in keys if getattr(options, key) is not None}
+    qid, positive, target = (key in given for key in ("qid", "positive", "target"))
+    ordered, by_time, listed = options.ordered, given & {"time", "event"}, options.pairs != "all"
+    survival, worst = ordered and not qid, options.worst_of is not None
+    weights, apart = options.row_weights is not None, built_in or folder
+    files = "--target, --positive, --columns and --drop are for files"
+    for wrong, why in (
+        (worst and ordered, "--worst-of is for two classes: leave --qid, --time and --event out"),
+        (worst and listed, "--worst-of makes the pairs: leave --pairs out"),
+        (worst and apart, f"{name}: --worst-of is for one file: it names a column of it"),
+        (qid and by_time, "give either --qid, or --time and --event, not both"),
+        (len(by_time) == 1, "give --time and --event together"),
+        (ordered and positive, "--positive is for two classes: leave it out with --qid or --time"),
+        (survival and target, "--target is not for survival: --time and --event order the rows"),
+        (ordered and listed, "--qid and --time make the pairs: leave --pairs out"),
+        (ordered and built_in, f"{name} is built in: --qid, --time and --event are for files"),
+        (survival and folder, "--time and --event are for one file: a folder takes --qid"),
+        (weights and not folder, "--row-weights is for a folder of Parquet files"),
+        (built_in and given, f"{name} is built in: {files}"),
+    ):
+        if wrong:
+            raise InputError(why)
 
 
 def _folder_data(name: str, options: Options, model: Any) -> Data:
     if options.standardise or (model is not None and model.scaler is not None):
         raise InputError("--standardise is for one table: standardise the files of a folder first")
-    asked, qid = options.selection, options.qid
+    asked, qid = selection_of(options), options.qid
     if model is not None and model.columns is not None:
         asked = replace(asked, columns=model.columns)
     found = read_parquet_folder(name, asked, options.positive, options.row_weights, qid)
@@ -319,15 +240,17 @@ def _folder_data(name: str, options: Options, model: Any) -> Data:
 
 def _file_data(name: str, options: Options, model: Any) -> Data:
     """Return the rows of a file: two classes, or the pairs of their queries or of their times."""
-    asked, pairs, by = options.selection, None, None
+    asked, pairs, by = selection_of(options), None, None
     if model is not None:
         if model.columns is not None and true_names([*model.columns]):
             asked = replace(asked, columns=model.columns)
         asked = model.read_as(asked)
     if options.qid is not None:
         table, by = tables.read_raw(name, replace(asked, extra=(options.qid,))), "qid"
-        y = tables.as_numbers(table.labels.written(), name, "grade")
-        extra = table.extra[options.qid]
+        y, extra = (
+            tables.as_numbers(table.labels.written(), name, "grade"),
+            table.extra[options.qid],
+        )
         pairs = ordered_pairs_of(y, extra, None, None)
     elif options.time is not None and options.event is not None:
         asked, by = replace(asked, target=options.event, extra=(options.time,)), "time"
@@ -349,9 +272,9 @@ def _file_data(name: str, options: Options, model: Any) -> Data:
         sha = sha256((sha + data_sha256(np.zeros((1, 1)), codes)).encode()).hexdigest()
     scaler = fit_scaling(table.X, columns, options) if model is None else model.scaler
     found = Data(name, scaled(scaler, table.X), y, sha, table.positive, table.negative, columns)
-    classes = {"names": table.labels, "member": extra} if pairs is None else {}
-    found = replace(found, ordered=pairs, ordered_by=by, scaler=scaler, **classes)
-    return replace(found, zero_based=table.zero_based, assumed=table.assumed)
+    more = {"names": table.labels, "member": extra} if by is None else {"ordered": pairs}
+    more |= {"zero_based": table.zero_based, "assumed": table.assumed}
+    return replace(found, ordered_by=by, scaler=scaler, **more)
 
 
 def _warn_of_counters(name: str, X: Any, columns: list[str] | None) -> None:
@@ -452,15 +375,11 @@ def penalty_options(options: Options, data: Data) -> dict[str, Any]:
     column is one of its own. "nonnegative" and "A,B" are signs."""
     groups, sign, d = options.groups, options.sign, int(data.X.shape[1])
     if isinstance(groups, str):
-        held, taken = list(range(d)), set[int]()
-        for part in groups.split(";"):
-            members = _places("--groups", part, data.columns, d)
-            if taken & {*members}:
-                raise InputError(f"--groups {groups}: a column stands in two groups")
-            taken |= {*members}
-            for k in members:
-                held[k] = members[0]
-        groups = held
+        parts = [_places("--groups", part, data.columns, d) for part in groups.split(";")]
+        if len({*chain(*parts)}) < sum(map(len, parts)):
+            raise InputError(f"--groups {groups}: a column stands in two groups")
+        first = {k: part[0] for part in parts for k in part}
+        groups = [first.get(k, k) for k in range(d)]
     if isinstance(sign, str) and sign != ALL:
         sign = _places("--sign", sign, data.columns, d)
     return {"l1": options.l1, "groups": groups, "sign": sign}
@@ -472,8 +391,7 @@ def _places(option: str, text: str, columns: list[str] | None, d: int) -> list[i
     if not asked:
         raise InputError(f"{option} needs the names of columns: A,B")
     held = columns if columns is not None else [str(k) for k in range(d)]
-    absent = [name for name in asked if name not in held]
-    if absent:
+    if absent := [name for name in asked if name not in held]:
         what = "no such column" if columns is not None else f"columns are numbered 0 to {d - 1}"
         raise InputError(f"{option} {text}: {what}: '{absent[0]}'")
     if len(set(asked)) < len(asked):
@@ -501,12 +419,11 @@ def penalty_in_words(request: Request, columns: list[str] | None) -> tuple[str, 
     if keys["l1"]:
         grouped = "sum of sqrt(size) |w_group|" if "groups" in keys else "|w|_1"
         parts.append(f"{keys['l1']:g} {grouped}")
-    sign, where = keys.get("sign"), ""
-    if sign is not None and sign != ALL:
+    sign = keys.get("sign")
+    where = "" if sign is None else "w >= 0"
+    if isinstance(sign, list):
         named = [str(k) if columns is None else f"'{columns[k]}'" for k in sign]
         where = f"w_k >= 0 for {', '.join(named) or 'no column'}"
-    elif sign is not None:
-        where = "w >= 0"
     return " + ".join(parts), where
 
 
@@ -526,19 +443,20 @@ def common_keys(data: Data, options: Options, request: Request) -> dict[str, Any
     n, n_pos = int(data.X.n) if data.partitioned else int(data.y.size), None
     if data.has_classes:
         n_pos = data.X.facts.n_pos if data.partitioned else int(data.positive.sum())
-    named = {"loss": request.loss.name, "kernel": name_of(request.kernel)}
-    over = options.pairs if options.worst_of is None else f"worst-of:{options.worst_of}"
-    if options.ordered:
-        by_time = f"survival:{options.time},{options.event}"
-        over = by_time if options.qid is None else f"query:{options.qid}"
+    over, loss, kernel = options.pairs, request.loss.name, name_of(request.kernel)
+    if options.worst_of is not None:
+        over = f"worst-of:{options.worst_of}"
+    elif options.qid is not None:
+        over = f"query:{options.qid}"
+    elif options.ordered:
+        over = f"survival:{options.time},{options.event}"
+    asked = {"data": data.name} | options.parameters | {"loss": loss, "kernel": kernel}
     keys: dict[str, Any] = {"schema_version": SCHEMA_VERSION, "version": __version__}
-    keys["seed"] = options.seed
-    keys["parameters"] = {"data": data.name} | options.parameters | named
-    keys |= {"data_sha256": data.sha256, "n": n, "positive": data.label, "n_pos": n_pos}
-    keys["n_neg"] = None if n_pos is None else n - n_pos
+    keys |= {"seed": options.seed, "parameters": asked, "data_sha256": data.sha256, "n": n}
+    keys |= {"positive": data.label, "n_pos": n_pos, "n_neg": n_pos and n - n_pos}
     keys |= {"n_pairs": pairs_of(data, request).count(), "lam": request.penalty.l2}
-    keys |= {"penalty": penalty_keys(request.penalty), "loss": named["loss"]}
-    return keys | {"pairs": over, "kernel": named["kernel"]}
+    keys |= {"penalty": penalty_keys(request.penalty), "loss": loss, "pairs": over}
+    return keys | {"kernel": kernel}
 
 
 def pairs_of(data: Data, request: Request) -> Any:
@@ -579,18 +497,17 @@ def objective_in_words(data: Data, request: Request, options: Options) -> str:
     ridge = isinstance(request.penalty, Ridge) and request.structure == 0
     if plain and ridge and not request.is_partial:
         return ""
+    which = "pairs of a positive and a negative row"
     if options.qid is not None:
         which = f"pairs of one query ('{options.qid}'), the larger grade above"
     elif data.ordered is not None:
         which = f"comparable pairs of '{options.time}', the earlier event above"
-    else:
-        which = "pairs of a positive and a negative row"
-    if data.member is not None:
+    elif data.member is not None:
         count = np.unique(data.member).size
         which += f" of one group ('{options.worst_of}'), in the worst of {count} groups"
     if request.is_partial:
-        which += f", false positive rates up to {options.fpr_max:g}"
-        which += f" and true positive rates from {options.tpr_min:g}"
+        rates = f"up to {options.fpr_max:g} and true positive rates from {options.tpr_min:g}"
+        which += f", false positive rates {rates}"
     formula, signs = penalty_in_words(request, data.columns)
     where = f", {signs}" if signs else ""
     return f" The objective is {formula} + mean {request.loss.name} loss over {which}{where}."
@@ -602,18 +519,18 @@ def text_of(document: dict[str, Any]) -> str:
         "n positive n_pos n_neg n_pairs lam loss pairs method primal dual gap relative_gap radius "
         "rounding zeros_proved residual rival_primal rival_gap n_sure_right n_sure_wrong auc "
         "auc_within auc_interval concordance concordance_interval status seconds"
-    ).split()
+    )
+    known = {key: document.get(key) for key in shown.split()}
     lines = []
-    for key in shown:
-        value = document.get(key)
+    for key, value in known.items():
+        if value is None and key != "relative_gap":
+            continue
         text = f"{value:.12g}" if isinstance(value, float) else str(value)
         if isinstance(value, list):
             text = " to ".join(f"{part:.6g}" for part in value)
-        if value is not None or key == "relative_gap":
-            lines.append(f"{key:13} {'undefined' if value is None else text}")
+        lines.append(f"{key:13} {'undefined' if value is None else text}")
     lines += [f"{'exact ' + key:13} {value}" for key, value in document.get("exact", {}).items()]
-    if document.get("n_sure_right") is not None:
+    if known["n_sure_right"] is not None:
         sure = "{n_sure_right} of {n_pairs} pairs in order, and {n_sure_wrong} in reverse"
-        lines.append(f"The optimum certainly has {sure.format_map(document)}.")
-    lines += dict.fromkeys((document["statement"], document["message"]))
-    return "\n".join(lines)
+        lines.append(f"The optimum certainly has {sure.format_map(known)}.")
+    return "\n".join([*lines, *dict.fromkeys((document["statement"], document["message"]))])

@@ -156,7 +156,8 @@ def run_bench(
     """Run all solvers on all problems, print the tables, and write what `--out` asks for."""
     from ..checking.gap_curves import gap_curves
     from ..checking.worker import check_name
-    from .inputs import Options, open_data
+    from ..cli import Options
+    from .inputs import open_data
 
     for name in solvers:
         check_name(name)

@@ -7,20 +7,21 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import click
 import numpy as np
 import scipy.sparse as sp
 
 from ... import __version__
 from ...exact.certificate.solution import Solution
-from ...exact.errors import InputError, WriteError
+from ...exact.errors import InputError
 from ...exact.tools.atomic_files import target_of
-from ..data.datasets import load, names
+from ..cli import Options
+from ..data.datasets import load
 from ..files.labels import listed
 from ..files.tables import Selection, check_room, column_names, read_raw
 from ..files.written import csv_text, finite_json, write_text
-from .endings import finish, note
-from .inputs import SCHEMA_VERSION, Data, Options, needed, penalty_options, split_names, true_names
+from . import inputs
+from .endings import note, result_first
+from .inputs import Data, split_names, true_names
 
 # Options of the problem that a model file holds.
 ASKED = (
@@ -36,9 +37,8 @@ def run_predict(path: str, name: str, **given: Any) -> None:
     options = Options.of(given)
     if options.out is not None:
         target = target_of(options.out)
-        for given_file in (path, name):
-            if Path(given_file).is_file() and target == Path(given_file).resolve():
-                raise InputError(f"--out {options.out}: this file is read: choose another name")
+        if any(Path(read).is_file() and target == Path(read).resolve() for read in (path, name)):
+            raise InputError(f"--out {options.out}: this file is read: choose another name")
     model = read_model(path)
     X, ignored, kept = _read_rows(model, name, options)
     with warnings.catch_warnings():
@@ -51,32 +51,26 @@ def run_predict(path: str, name: str, **given: Any) -> None:
         raise InputError(f"{name}: the score of data row {row} overflows: are its numbers right?")
     columns: dict[str, Any] = kept | {"score": map(repr, scores.tolist())}
     columns |= {} if labels is None else {"label": labels.tolist()}
-    text = printed = csv_text([columns, *zip(*columns.values(), strict=True)])
-    if options.as_json:
-        document: dict[str, Any] = {"schema_version": SCHEMA_VERSION, "version": __version__}
-        document |= {"model": path, "data": name, "n": len(scores)}
-        document["classes"] = model.whole.classes_.tolist() if model.has_classes else None
-        document |= {"ignored": ignored, "scores": scores.tolist()}
-        document["labels"] = None if labels is None else labels.tolist()
-        document["kept"] = {key: _for_json(cells) for key, cells in kept.items()}
-        printed = json.dumps(document, allow_nan=False, indent=2, default=str) + "\n"
-    try:
+    text = csv_text([columns, *zip(*columns.values(), strict=True)])
+    document: dict[str, Any] = {"schema_version": inputs.SCHEMA_VERSION, "version": __version__}
+    document |= {"model": path, "data": name, "n": len(scores)}
+    document["classes"] = model.whole.classes_.tolist() if model.has_classes else None
+    document |= {"ignored": ignored, "scores": scores.tolist()}
+    document["labels"] = None if labels is None else labels.tolist()
+    document["kept"] = {key: _for_json(cells) for key, cells in kept.items()}
+    with result_first(options.as_json) as found:
+        found.append((document, text.removesuffix("\n")))
         if options.out is not None:
             write_text(options.out, text)
-    except WriteError:
-        click.echo(printed, nl=False)
-        raise
-    finish()
+            counts = np.unique([] if labels is None else labels, return_counts=True)
+            each = [
+                f"{n} of class {x!r}" for x, n in zip(counts[0].tolist(), counts[1], strict=True)
+            ]
+            words = f": {', '.join(each)}" if each else ""
+            summary = f"{len(scores)} rows scored{words}; written to {options.out}"
+            found[0] = document, summary
     if ignored:
         note(f"columns not used: {listed(ignored)}")
-    if options.as_json or options.out is None:
-        click.echo(printed, nl=False)
-    else:
-        counts = np.unique([] if labels is None else labels, return_counts=True)
-        each = zip(counts[0].tolist(), counts[1], strict=True)
-        words = ", ".join(f"{n} of class {value!r}" for value, n in each)
-        words = f": {words}" if words else ""
-        click.echo(f"{len(scores)} rows scored{words}; written to {options.out}")
 
 
 def _for_json(cells: list[Any]) -> list[Any]:
@@ -86,7 +80,8 @@ def _for_json(cells: list[Any]) -> list[Any]:
     except (TypeError, ValueError):
         found = []
     numbers = bool(found) and all(type(value) in (int, float) for value in found)
-    return found if numbers else [None if cell != cell else cell for cell in cells]
+    texts = json.dumps([None if cell != cell else cell for cell in cells], default=str)
+    return found if numbers else json.loads(texts)
 
 
 def write_model(path: Path, data: Data, options: Any, solution: Solution, scores: Any) -> None:
@@ -94,17 +89,15 @@ def write_model(path: Path, data: Data, options: Any, solution: Solution, scores
     from ...exact.estimators.solved import save_model, solved_model, solved_order
 
     asked = {key: getattr(options, key) for key in (*ASKED, *HOW)}
-    asked |= penalty_options(options, data)
+    asked |= inputs.penalty_options(options, data)
     model: Any
     if not data.has_classes:
         asked |= {key: getattr(options, key) for key in ORDER}
         model = solved_order(solution, data.X, asked)
     else:
+        of_rows = scores.as_rows() if data.partitioned else (scores, data.positive, None)
+        scores, positive, weight = of_rows
         classes = _classes(data.negative, data.label)
-        if data.partitioned:
-            scores, positive, weight = scores.as_rows()
-        else:
-            positive, weight = data.positive, None
         model = solved_model(solution, data.X, scores, positive, classes, asked, weight)
     if data.zero_based is not None:
         model.zero_based_ = data.zero_based
@@ -201,20 +194,19 @@ def _read_rows(
 ) -> tuple[Any, list[str], dict[str, list[Any]]]:
     """Return the features that the model needs, in its order, what was not used, and what is kept.
     Columns are found by their names where both have some, else by their place and number."""
-    options.check_for(name)
+    inputs.check_ending(name, options)
     drop, keep = split_names(options.drop) or (), split_names(options.keep) or ()
-    kept: dict[str, list[Any]] = {}
     if taken := [one for one in keep if one in ("score", "label")]:
         raise InputError(f"--keep {taken[0]}: the output has a column of this name: rename yours")
-    built_in = name.split(":")[0] in names() and not Path(name).exists()
+    built_in, d = inputs.is_built_in(name), int(model.whole.n_features_in_)
     if built_in:
         if keep:
             raise InputError(f"{name} is built in: --keep is for files")
-        X, columns, ignored = load(name, 0).X, None, []
+        X, columns, ignored, kept = load(name, 0).X, None, list[str](), dict[str, list[Any]]()
     else:
         if Path(name).is_dir():
             raise InputError(f"{name}: predict takes one file: score those of a folder one by one")
-        asked = replace(options.selection, labelled=False, extra=keep)
+        asked = replace(inputs.selection_of(options), labelled=False, extra=keep)
         held, wanted = column_names(name, asked.header), model.columns
         if held is not None and wanted is not None:
             if drop:
@@ -224,12 +216,11 @@ def _read_rows(
                 needs = f"the model {model.path} needs columns that are not there"
                 raise InputError(f"{name}: {needs}: {listed(missing)}")
             asked = replace(asked, columns=wanted)
-        with needed(asked.columns):
+        with inputs.needed(asked.columns):
             table = read_raw(name, model.read_as(asked))
         X, columns = table.X, true_names(table.columns)
         ignored = [k for k in table.ignored if k not in drop]
         kept = {key: table.extra[key] for key in keep}
-    d = int(model.whole.n_features_in_)
     if X.shape[1] != d:
         hint = "" if columns is None else f" ({', '.join(columns[:5])}, ...)"
         fewer = ": leave out others, such as the label, with --drop"
@@ -239,5 +230,5 @@ def _read_rows(
     if sp.issparse(X) and getattr(model.scaler, "with_mean", False):
         what = f"{name}: the rows as a dense table, since the model takes means off its columns"
         check_room(what, 8 * X.shape[0] * X.shape[1], "give fewer rows at a time")
-        return sp.csr_array(X).toarray(), ignored, kept
+        X = sp.csr_array(X).toarray()
     return X, ignored, kept

@@ -1,8 +1,9 @@
 """`aucert solve`, `aucert path` with held-out AUCs, and `aucert certify`, in fractions too."""
 
+import itertools
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -28,13 +29,14 @@ from ...exact.proof.write import save_partitions, write_partitioned_proof, write
 from ...exact.spaces.gram import as_meant
 from ...exact.tools.arrays import check_count, check_number, check_tolerance
 from ...exact.tools.rounding import at_least, at_most
+from ..cli import Options
 from ..files import vectors
 from ..files.parquet_folder import is_parquet_folder
 from ..files.tables import may_count_from
 from ..files.written import csv_text, write_atomically, write_json, write_text, write_vector
 from ..store import file_sha256, plain
 from . import endings, inputs
-from .inputs import Data, Options, refuse_where
+from .inputs import Data
 from .predict import SavedModel, read_model, write_model
 
 WEIGHTS, PROOF, SOLUTION = "weights.csv", "proof.npz", "solution.json"
@@ -47,17 +49,15 @@ def run_solve(name: str, **given: Any) -> None:
     options = Options.of(given)
     assert options.lam is not None  # click asks for it
     penalty_from(options.lam, options.l1)  # before a large file is read
-    proof, rows_only = options.proof, options.proof_rows is not None and not options.proof
-    queries = proof and options.qid is not None and is_parquet_folder(name)
-    what = "there are no proof files over partitions for the pairs within queries"
-    refuse_where(
-        {
-            "--proof needs a folder to write to: give --out": proof and options.out is None,
-            "--proof is for the hinge: leave it out, or --loss": proof and options.loss != "hinge",
-            f"{what}: leave --proof out, or give one file": queries,
-            "--proof-rows writes what --proof is checked against: give --proof, too": rows_only,
-        }
-    )
+    if options.proof and options.out is None:
+        raise InputError("--proof needs a folder to write to: give --out")
+    if options.proof and options.loss != "hinge":
+        raise InputError("--proof is for the hinge: leave it out, or --loss")
+    if options.proof and options.qid is not None and is_parquet_folder(name):
+        what = "there are no proof files over partitions for the pairs within queries"
+        raise InputError(f"{what}: leave --proof out, or give one file")
+    if options.proof_rows is not None and not options.proof:
+        raise InputError("--proof-rows writes what --proof is checked against: give --proof, too")
 
     def check_empty(folder: Path) -> None:
         if any(folder.iterdir()):  # the checker would find files that are not of this proof
@@ -73,14 +73,14 @@ def run_solve(name: str, **given: Any) -> None:
         if rows is not None and not data.partitioned:
             raise InputError("--proof-rows is for a folder of Parquet files: leave it out")
         request, method = inputs.request_of(options, data), options.method
-        if data.partitioned and proof and method == "auto":
+        if data.partitioned and options.proof and method == "auto":
             method = "descent"  # whose dual point is made of bins, as the proof file's is
         with _progress(data, request, options) as say, endings.best_point_kept():
 
             def show(step: Step) -> None:
                 say(f"step {step.n_iter}  objective {step.primal:.6g}  gap {step.gap:.2g}")
 
-            limits = options.limits(method=method, callback=show)
+            limits = inputs.limits_of(options, method=method, callback=show)
             solution = solve_request(data.X, data.labels, request, limits)
         scores = inputs.scores_of(data, request, solution.w)
         seconds = time.perf_counter() - start
@@ -93,21 +93,21 @@ def run_solve(name: str, **given: Any) -> None:
             title = title if data.scaler is None else vectors.OF_STANDARDISED + title
             names = data.columns if request.is_linear else None
             write_vector(folder / WEIGHTS, solution.w, title, names)
-            file = folder / PROOF
-            if data.partitioned and proof:  # it takes two more passes over the rows
-                write_partitioned_proof(file, data.X, request.lam, solution)
+            proof = folder / PROOF
+            if data.partitioned and options.proof:  # it takes two more passes over the rows
+                write_partitioned_proof(proof, data.X, request.lam, solution)
             elif request.takes_proof and isinstance(data.X, np.ndarray):
                 with _or_said("proof"):
                     if data.scaler is not None:
                         held = "standardised columns, not those of the data"
                         raise InputError(f"it would hold {held}")
-                    write_proof(file, data.X, **data.labelled, lam=request.lam, solution=solution)
-            document["proof"] = PROOF if file.exists() else None
-            if file.exists() and not (data.partitioned or options.no_data):
+                    write_proof(proof, data.X, **data.labelled, lam=request.lam, solution=solution)
+            document["proof"] = PROOF if proof.exists() else None
+            if proof.exists() and not (data.partitioned or options.no_data):
                 # Each label is the file's, also where several of them are the other class.
                 ordered = {k: x for k, x in data.labelled.items() if isinstance(x, np.ndarray)}
                 columns: Any = ordered if data.names is None else {"y": data.names.written()}
-                write_atomically(folder / DATA, lambda to: np.savez(to, X=data.X, **columns))
+                write_atomically(folder / DATA, lambda file: np.savez(file, X=data.X, **columns))
             if rows is not None:
                 save_partitions(data.X, rows)
             with _or_said("model"):  # a loss or a kernel of one's own has none
@@ -136,30 +136,13 @@ def _check_ours(folder: Path) -> None:
             raise InputError(f"--out {folder}: {changed}: {do}")
 
 
-@contextmanager
-def _progress(data: Data, request: Request, options: Options) -> Iterator[Callable[[str], object]]:
-    """Yield a function that shows what the solver does; so are its passes over partitions."""
+def _progress(data: Data, request: Request, options: Options) -> Any:
     (n, d), plain = data.X.shape, request.is_linear and data.member is None
     descends = options.method in ("auto", "descent") and isinstance(request.penalty, Ridge)
     many = n >= max(FEWEST, 4 * ROWS_PER_COORDINATE * d)
     sampled = many and plain and descends and request.loss != SQUARE
-    now = f"solving a sample of the {n} rows first" if sampled else f"first step over {n} rows"
-    with endings.progress(now, options.as_json) as show:
-
-        def say(text: str) -> None:
-            nonlocal now
-            now = text
-            show(text)
-
-        if not data.partitioned:
-            yield say
-            return
-        heard = "{}  part {} of {}".format
-        data.X.engine.heard = lambda at, n: show(heard(now, at + 1, n) if at < n else now)
-        try:
-            yield say
-        finally:
-            data.X.engine.heard = None
+    first = f"solving a sample of the {n} rows first" if sampled else f"first step over {n} rows"
+    return endings.progress(first, options.as_json, data.X.engine if data.partitioned else None)
 
 
 @contextmanager
@@ -175,19 +158,18 @@ def _or_said(what: str) -> Iterator[None]:
 
 def _judged(solution: Solution, data: Data, request: Request, options: Options) -> dict[str, Any]:
     certificate, zeros = solution.certificate, solution.zeros_proved
-    keys = ("primal", "dual", "gap", "relative_gap", "radius", "rounding")
     trivial = request.is_partial and zero_is_optimal(request.loss, certificate, options.tol)
-    most, least = at_most(certificate.primal, 12), at_least(certificate.dual, 12)
     part = f"{request.risk(data.positive)!r} of " if request.is_partial else ""
-    count = inputs.pairs_of(data, request).count()
-    statement = f"The weights have an objective of at most {most} over {part}{count} pairs, and no "
-    statement += f"weights have less than {least}."
-    statement += f" {TRIVIAL}" if trivial else ""
+    over = f"{part}{inputs.pairs_of(data, request).count()} pairs"
+    most, least = at_most(certificate.primal, 12), at_least(certificate.dual, 12)
+    statement = f"The weights have an objective of at most {most} over {over}, and no weights have "
+    statement += f"less than {least}.{f' {TRIVIAL}' if trivial else ''}"
     statement += f" {as_meant(certificate.objective)}" if request.gives_matrix else ""
+    statement += inputs.objective_in_words(data, request, options) + data.in_units
+    keys = ("primal", "dual", "gap", "relative_gap", "radius", "rounding")
     found = {"method": solution.method} | {key: getattr(certificate, key) for key in keys}
     found["zeros_proved"] = None if zeros is None else int(zeros.sum())
     found |= {"status": str(solution.status), "message": solution.message}
-    statement += inputs.objective_in_words(data, request, options) + data.in_units
     return found | {"n_iter": solution.n_iter, "statement": statement}
 
 
@@ -224,30 +206,27 @@ def run_path(name: str, **given: Any) -> None:
 
 def _followed(data: Data, request: Request, options: Options) -> tuple[FoundPath, Any]:
     """Return the path over all rows, and what the folds give at the same lam."""
-    count, done = len(options.lams) or options.n_lams, []
+    count, done = len(options.lams) or options.n_lams, itertools.count(1)
     with _progress(data, request, options) as say:
 
         def show(point: PathPoint) -> None:
-            done.append(point)
             most, gap = point.certificate.primal, point.certificate.gap
-            say(f"{len(done)} of {count} lam done  objective {most:.6g}  gap {gap:.2g}")
+            say(f"{next(done)} of {count} lam done  objective {most:.6g}  gap {gap:.2g}")
 
-        lams, limits = options.lams or None, options.limits(callback=show)
+        lams, limits = options.lams or None, inputs.limits_of(options, callback=show)
         with endings.best_point_kept():
             found = path_of(data.X, data.labels, request, lams, options.n_lams, limits)
         if options.cv is None or found.interrupted:
             return found, None
         say(f"cross-validation in {options.cv} folds")
-        penalty = inputs.penalty_options(options, data)
-        del penalty["l1"]  # it is a share here
         keys = ("gamma", "structure", "cv", "seed", "l1_ratio", "method", "tol", "max_time")
-        asked = {key: getattr(options, key) for key in keys} | penalty
+        asked = {key: getattr(options, key) for key in keys} | inputs.penalty_options(options, data)
+        del asked["l1"]  # it is a share here
         asked |= {"kernel": request.kernel, "loss": request.loss, "lams": found.lams}
         rows: dict[str, Any] = {"y": None} if data.partitioned else data.labelled
         from ...exact.api.cross_validation import cross_validated_path  # loads scikit-learn
 
-        folds = cross_validated_path(data.X, **rows, **asked)
-    return found, folds
+        return found, cross_validated_path(data.X, **rows, **asked)
 
 
 def _path_document(
@@ -259,8 +238,8 @@ def _path_document(
     document |= found.to_dict()
     if folds is not None:
         keys = "lams mean_auc standard_error fold_auc fold_low fold_high possible fold_gap"
-        document["cv"] = plain({key: getattr(folds, key) for key in keys.split()})
         best, one_se = map(folds.lam_of, ("best", "one-se"))
+        document["cv"] = plain({key: getattr(folds, key) for key in keys.split()})
         document["cv"] |= {"best": best, "one_se": one_se, "complete": folds.complete}
     form = " with ".join(filter(None, inputs.penalty_in_words(request, data.columns)))
     document["statement"] = (
@@ -274,15 +253,12 @@ def _path_document(
 def _table(document: dict[str, Any], interrupted: bool) -> str:
     """Return a line for each lam, and what is said of all of them."""
     folds, share = document.get("cv"), "C" if document["n_pos"] is None else "AUC"
-    scaled = document["parameters"]["standardise"]
     title = f"{'lam':>10} {'objective':>14} {'lower bound':>14} {'relative gap':>12} {share:>8}"
     lines = [title + (f" {'held out':>8} {'+-':>7}" if folds else "") + "  status"]
     for k, point in enumerate(document["path"]):
         most, least = at_most(point["primal"], 9), at_least(point["dual"], 9)
-        gap = point["relative_gap"]
-        line = f"{point['lam']:10.3g} {most:>14} {least:>14} "
-        line += f"{'undefined':>12}" if gap is None else f"{at_most(gap, 2):>12}"
-        line += f" {point['auc']:8.5f}"
+        gap = "undefined" if point["relative_gap"] is None else at_most(point["relative_gap"], 2)
+        line = f"{point['lam']:10.3g} {most:>14} {least:>14} {gap:>12} {point['auc']:8.5f}"
         if folds:
             known = k < len(folds["mean_auc"])
             pair = ("mean_auc", "standard_error")
@@ -294,11 +270,12 @@ def _table(document: dict[str, Any], interrupted: bool) -> str:
         why = "You stopped it" if interrupted else "The time ran out"
         lines.append(f"{why}: smaller lam are missing.")
     if folds:
-        count = sum(folds["possible"])
         last = f"Of the held-out rows, the best lam is {folds['best']:.6g}, and within one "
-        last += f"standard error of it {folds['one_se']:.6g}; by the proved ranges {count} of "
-        last += f"{len(folds['lams'])} lam may be the best of the exact optima."
-        lines.append(last + " The folds share the means and scales of all rows." * scaled)
+        last += f"standard error of it {folds['one_se']:.6g}; by the proved ranges "
+        last += f"{sum(folds['possible'])} of {len(folds['lams'])} lam may be the best of the exact"
+        scaled = document["parameters"]["standardise"]
+        shared = " The folds share the means and scales of all rows." if scaled else ""
+        lines.append(f"{last} optima.{shared}")
     return "\n".join(lines)
 
 
@@ -322,15 +299,16 @@ def run_certify(name: str, **given: Any) -> None:
     elif data.partitioned:
         raise InputError(f"{name}: rows in a folder are certified with --weights or --model")
     else:
-        scores = vectors.read_scores(str(options.scores), data.y.size, options.selection.header)
-    limits = options.limits()
+        scores = vectors.read_scores(
+            str(options.scores), data.y.size, inputs.selection_of(options).header
+        )
+    limits = inputs.limits_of(options)
     audit = certify_request(data.X, data.labels, request, limits, w, scores, options.norm2, rival)
     order = inputs.order_keys(data, scores if w is None else inputs.scores_of(data, request, w))
     statement = audit.statement + inputs.objective_in_words(data, request, options) + data.in_units
     document = inputs.common_keys(data, options, request) | {"method": "auto"}
-    document |= asdict(audit) | order
-    document |= {"status": str(audit.status), "message": _turned(order, data) or statement}
-    document["statement"] = statement
+    document |= asdict(audit) | order | {"status": str(audit.status), "statement": statement}
+    document["message"] = _turned(order, data) or statement
     if options.exact:
         assert w is not None and not isinstance(request.pairs, OrderedPairs)
         exact = linear_problem(data.X, data.y, request.lam, request.loss, request.pairs, positive=1)
@@ -340,53 +318,48 @@ def run_certify(name: str, **given: Any) -> None:
         found = solve_request(data.X, data.y, request, limits)
         fractions = ExactCertificate.of(exact, w[: exact.space.dim], found.witness)
         document["exact"] = fractions.in_digits()  # rounded outward
-    document["seconds"] = time.perf_counter() - start
-    endings.say(plain(document), inputs.text_of(document), options.as_json)
+    document = plain(document | {"seconds": time.perf_counter() - start})
+    endings.say(document, inputs.text_of(document), options.as_json)
 
 
 def _turned(order: dict[str, Any], data: Data) -> str:
     """Return the hint for an AUC below one half, which most often is a mixed-up class."""
+    what, which, do = "A concordance", "lower rows", "change the sign of the scores"
+    if data.has_classes:
+        what, which = "An AUC", "other class"
+        do = "change their sign" if data.label is None else "name that class with --positive"
     share = order["auc" if data.has_classes else "concordance"]
-    if share >= 0.5:
-        return ""
-    what, which = f"An AUC of {share:.3g}", "other class"
-    do = "change their sign" if data.label is None else "name that class with --positive"
-    if not data.has_classes:
-        what, which = f"A concordance of {share:.3g}", "lower rows"
-        do = "change the sign of the scores"
-    return f"{what} ranks the {which} higher: if that is what was meant, {do}."
+    hint = f"{what} of {share:.3g} ranks the {which} higher: if that is what was meant, {do}."
+    return "" if share >= 0.5 else hint
 
 
 def _read_weights(options: Options, data: Data) -> np.ndarray:
     """Return the weights of `--weights`, of a size that fits."""
-    path, (n, d) = str(options.weights), data.X.shape
-    linear = options.kernel == "linear"
+    path, (n, d), linear = str(options.weights), data.X.shape, options.kernel == "linear"
     model = vectors.read_model_of_another(path, d) if linear else None
     if model is not None:
         return model.w * _sign(path, model, data)
     sizes = (d, d + 1) if linear else (n,)
-    found = vectors.read_vector(path, sizes, header=options.selection.header)
-    if list(found.title) == ["0"] and found.values.size + 1 in sizes:
+    found = vectors.read_vector(path, sizes, header=inputs.selection_of(options).header)
+    w, names, columns = found.values, found.names, data.columns
+    if list(found.title) == ["0"] and w.size + 1 in sizes:
         header = "its first line, 0, is read as a header: write 0.0 if it is a weight"
         endings.note(f"{path}: {header}")
     if data.scaler is None and found.of_standardised:
         do = "add --standardise for the same rows, or give the model file next to them with --model"
         raise InputError(f"{path}: these weights are of standardised columns: {do}")
-    w = found.values
-    if found.names is not None and linear:
-        columns = data.columns
+    if names is not None and linear:
         if columns is None and w.size == d + 1:  # only its name marks an intercept
-            columns = [name for name in found.names if name.strip().lower() not in INTERCEPTS]
+            columns = [name for name in names if name.strip().lower() not in INTERCEPTS]
         if columns is not None:
-            w = in_column_order(w, found.names, columns, path)
+            w = in_column_order(w, names, columns, path)
     if linear and data.assumed and w.size > d:
         raise InputError(may_count_from(data.name, d, w.size))
-    if linear and w.size not in (d, d + 1):
-        do = "give one weight per feature, or one more as intercept"
-        raise InputError(f"{path}: {w.size} weights, but the data have {d} features: {do}")
-    if not linear and w.size != n:
-        why = "a kernel machine has one coefficient per row"
-        raise InputError(f"{path}: {w.size} weights, but the data have {n} rows: {why}")
+    if w.size not in sizes:
+        held, do = f"{n} rows", "a kernel machine has one coefficient per row"
+        if linear:
+            held, do = f"{d} features", "give one weight per feature, or one more as intercept"
+        raise InputError(f"{path}: {w.size} weights, but the data have {held}: {do}")
     return w
 
 
@@ -419,18 +392,18 @@ def _checked(options: Options) -> Options:
         raise InputError("give one of --weights FILE, --scores FILE and --model FILE")
     if options.norm2 is not None and options.scores is None:
         raise InputError("--norm2 goes with --scores")
-    if options.exact:
-        given = {
-            "--scores": options.scores is not None,
-            "--kernel": options.kernel != "linear",
-            "--structure": options.structure != 0,
-            "--qid, --time and --event": options.ordered,
-            "--worst-of": options.worst_of is not None,
-            "--fpr-max and --tpr-min": options.fpr_max != 1 or options.tpr_min != 0,
-        }
-        for words in (option for option, is_given in given.items() if is_given):
-            what = "linear weights, given by --weights or --model, over all pairs of two classes"
-            raise InputError(f"--exact is for {what}: leave {words} out")
+    given = {
+        "--scores": options.scores is not None,
+        "--kernel": options.kernel != "linear",
+        "--structure": options.structure != 0,
+        "--qid, --time and --event": options.ordered,
+        "--worst-of": options.worst_of is not None,
+        "--fpr-max and --tpr-min": options.fpr_max != 1 or options.tpr_min != 0,
+    }
+    if options.exact and any(given.values()):
+        what = "linear weights, given by --weights or --model, over all pairs of two classes"
+        words = next(words for words in given if given[words])
+        raise InputError(f"--exact is for {what}: leave {words} out")
     convention, C = options.convention, options.C
     if options.lam is not None:
         if convention is not None or C is not None:
@@ -452,8 +425,7 @@ def _of_model(options: Options) -> tuple[SavedModel, Options]:
     for key in ("columns", "drop", "standardise"):
         if getattr(options, key):
             raise InputError(f"--{key} does not go with --model: the model says which columns")
-    assert options.model is not None
-    model = read_model(options.model)
+    model = read_model(str(options.model))
     asked = model.asked()
     if options.convention is not None:
         asked.pop("lam", None)
