@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import io
-import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import asdict, dataclass
+from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from ...exact.problem.problem import Problem, linear_problem
 from ...exact.tools.arrays import check_choice, check_number
 from ...exact.tools.rounding import above
 from ..report import pictures
-from .worker import OUT_OF_TIME, Point, points_of, start, way_of
+from .worker import Point, Request, start
 
 ONE_POINT = "one point; with an argument callback, max_iter or tol it would be a curve"
 
@@ -100,8 +101,8 @@ class GapCurves:
     @classmethod
     def from_dict(cls, held: dict[str, Any]) -> GapCurves:
         numbers, curves = ("seconds", "gap", "relative_gap"), held["curves"]
-        read = ({**c, **{key: tuple(map(float, c[key])) for key in numbers}} for c in curves)
-        return cls(**{**held, "curves": tuple(Curve(**curve) for curve in read)})
+        read = (Curve(**{**c, **{k: tuple(map(float, c[k])) for k in numbers}}) for c in curves)
+        return cls(**{**held, "curves": tuple(read)})
 
 
 def picture(figure: Any, kind: str) -> bytes:
@@ -121,6 +122,23 @@ WARM_UP_ROWS = 20  # of each class, in a first run that is not timed: it compile
 WARM_UP_SECONDS = 60.0  # that this first run may take, where `max_time` is less
 ACCURACY = 1e-10  # relative gap of the lower bound of all, where it can be reached
 CONVERGED = 2 * ACCURACY  # a relative gap that this bound cannot tell from none
+OUT_OF_TIME = "out of time"
+GRACE = 2.0  # seconds beyond the limit that a fit with a callback has to come to its next call
+MOST_IN_C = 2**31 - 1  # iterations that a solver written in C may count at most
+
+# The arguments of runs of growing effort.
+EFFORTS: dict[str, list[dict[str, Any]]] = {
+    "max_iter": [{"max_iter": 1 << k} for k in range(63)],
+    "tol": [{"tol": float(f"1e-{k}")} for k in range(1, 13)],
+    "once": [{}],
+}
+
+
+def _solved(loss: str, X: np.ndarray, y: np.ndarray, lam: float, tol: float = 1e-9) -> np.ndarray:
+    return solve(X, y, lam, loss=loss, tol=tol).w
+
+
+OWN_FITS = SimpleNamespace(**{loss: partial(_solved, loss) for loss in ALL_LOSSES})
 
 
 def gap_curves(
@@ -141,10 +159,10 @@ def gap_curves(
 ) -> Any:
     """Measure solvers against time by proved gaps, or draw the histories of solutions.
 
-    Each fit is to minimise lam/2 |w|^2 + mean over pairs of loss(w'x_i - w'x_j). Where it takes a
-    `callback`, this is called with w as often as the fit likes; else, with `max_iter`, it is run
-    with 1, 2, 4, ... of them; with `tol`, at 0.1, 0.01, ...; else once. Each runs in a process of
-    its own, after a small run that is not timed.
+    Each is to minimise lam/2 |w|^2 + mean over pairs of loss(w'x_i - w'x_j). A fit with an argument
+    `callback` calls it with w as often as it likes; else one with `max_iter` is run with 1, 2, 4,
+    ... of them, one with `tol` at 0.1, 0.01, ..., and any other once. First comes a small run that
+    is not timed.
 
     Parameters
     ----------
@@ -194,36 +212,60 @@ def gap_curves(
             raise InputError(f"{name}: a fit is a function or 'MODULE:FUNCTION', not {fit!r:.40}")
     if ours and OURS in fits:
         raise InputError(f"'{OURS}' is the name of our own: choose another")
-    named: dict[str, Any] = {**fits} | ({OURS: f"{__package__}.ours:{loss}"} if ours else {})
+    named: dict[str, Any] = {**fits} | ({OURS: f"{__name__}:OWN_FITS.{loss}"} if ours else {})
     problem = linear_problem(X, y, lam, loss)
     rows = np.asarray(X.toarray() if sp.issparse(X) else X, dtype=float)
     if rows.size > LARGEST:
         raise InputError(f"X has {rows.size:,} numbers, {LARGEST:,} at most: take fewer rows")
-    labels = problem.pairs.positive.astype(int)
-    limit = max(10 * max_time, WARM_UP_SECONDS)  # it compiles, too
+    labels, lam, max_time = problem.pairs.positive.astype(int), float(lam), float(max_time)
+    few = np.concatenate([np.flatnonzero(labels == k)[:WARM_UP_ROWS] for k in (0, 1)])
+    longer = max(max_time, WARM_UP_SECONDS)
     progress(f"{data}, lam {lam:g}: the lower bound")
-    dual = solve(X, y, lam, loss=loss, tol=ACCURACY, max_time=limit).certificate.dual
+    limit = max(10 * max_time, WARM_UP_SECONDS)  # it compiles, too
+    dual = float(solve(X, y, lam, loss=loss, tol=ACCURACY, max_time=limit).certificate.dual)
     curves, how = [], ""
-    with tempfile.TemporaryDirectory() as folder:
-        sent = f"{folder}/rows.npz"
-        np.savez(sent, X=rows, y=labels)
-        few = np.concatenate([np.flatnonzero(labels == k)[:WARM_UP_ROWS] for k in (0, 1)])
-        small = {"X": rows[few].tolist(), "y": labels[few].tolist(), "lam": lam}
-        for name, fit in named.items():
-            progress(f"{data}, lam {lam:g}: {name}, {max_time:g} s at most")
-            with closing(start(fit, seed, isolate)) as runner:
-                first = small | ({"trace": max_time} if "callback" in runner.takes else {})
-                limit = max(max_time, WARM_UP_SECONDS)
-                if runner.ask(first, limit)["kind"] == "timeout":
-                    size = f"{len(small['y'])} rows"
-                    found = [], f"its first run, of {size}, did not come back in {limit:g} s"
-                else:
-                    found = points_of(runner, {"rows": sent, "lam": lam}, max_time)
-            how = runner.how
-            curves.append(_judged(name, problem, dual, *found, way_of(runner.takes)))
-    n, d = rows.shape
-    shape = (data, int(n), int(d), float(lam), loss, float(max_time), float(dual))
-    return GapCurves(*shape, tuple(curves), how)
+    for name, fit in named.items():
+        progress(f"{data}, lam {lam:g}: {name}, {max_time:g} s at most")
+        with closing(start(fit, seed, isolate)) as runner:
+            how, takes = runner.how, runner.takes
+            way = next((k for k in ("callback", "max_iter", "tol") if k in takes), "once")
+            traced = {"trace": max_time} if way == "callback" else {}
+            first = {"X": rows[few], "y": labels[few], "lam": lam} | traced
+            if runner.ask(first, longer)["kind"] == "timeout":
+                size = f"{few.size} rows"
+                found = [], f"its first run, of {size}, did not come back in {longer:g} s"
+            else:
+                request = {"X": rows, "y": labels, "lam": lam}
+                found = _points_of(runner, way, request, max_time)
+        curves.append(_judged(name, problem, dual, *found, way))
+    return GapCurves(data, *rows.shape, lam, loss, max_time, dual, tuple(curves), how)
+
+
+def _points_of(runner: Any, way: str, request: Request, max_time: float) -> tuple[list[Point], str]:
+    """Return when a fit had which weights, and how it ended."""
+    points: list[Point] = []
+    left, grace = max_time, GRACE if way == "callback" else 0.0
+    for arguments in EFFORTS.get(way, [{"trace": max_time}]):
+        if left <= 0:
+            return points, OUT_OF_TIME
+        answer = runner.ask(request | arguments, left + grace)
+        kind, left = answer["kind"], left - answer["seconds"]
+        if kind == "stopped":
+            return answer["points"], OUT_OF_TIME
+        if kind == "timeout" and points:
+            return points, OUT_OF_TIME
+        if kind == "timeout" and grace:
+            return [], f"no call came back in {max_time + GRACE:g} s: call callback more often"
+        if kind == "timeout":
+            return [], f"one fit takes longer than {max_time:g} s: raise --max-time"
+        if kind == "error" and arguments.get("max_iter", 0) > MOST_IN_C:
+            break
+        if kind != "w":
+            return points, answer["message"]
+        if way == "max_iter" and len(points) > 1 and answer["w"] == points[-1][1]:
+            break  # it had come to its end by itself
+        points += [*answer["points"], (answer["seconds"], answer["w"])]
+    return points, "finished"
 
 
 def _judged(
