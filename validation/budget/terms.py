@@ -1,15 +1,14 @@
 """The error budget of a fitted model: what its approximations cost, one by one.
 
-Between the model f and the optimum f^ of the full problem lie the optimum f~_B of the problem that
-f was fitted to (drawn pairs, approximate kernel) and f^_P (all pairs, approximate kernel). With F
+Between the model f and the optimum f^ of the full problem lie f~_B, the optimum of the problem that
+f was fitted to (drawn pairs, approximate kernel), and f^_P (all pairs, approximate kernel). With F
 the full objective, lam/2 |f|^2 + mean loss over all pairs,
 
     F(f) - F(f^)  =  F(f) - F(f~_B)   +  F(f~_B) - F(f^_P)   +  F(f^_P) - F(f^),
                      optimisation        pair sampling          kernel approximation
 
 each optimum solved with proof. The last two are >= 0; stopping early can help, so the first can be
-negative. Next to the terms stands what Theorem 4' (I), which bounds F(f~) - p*, allows them; and
-what a finite test set leaves open. [ScalingUp, Theorem 4; Section 3.2]
+negative. Theorem 4' (I) bounds F(f~) - p*. [ScalingUp, Theorem 4; Section 3.2]
 """
 
 from collections.abc import Callable, Mapping
@@ -25,11 +24,11 @@ from ...approx.newton.truncated_newton import NewtonClassifier
 from ...exact import AllPairs, Gram, InputError, PairList, Problem, Ridge, Rows, Solution, Status
 from ...exact.api.solve import choose_solver
 from ...exact.formulation.formulation import Formulation
-from ...exact.losses.registry import HINGE, SQUARED_HINGE, Loss, get_loss
+from ...exact.losses.registry import HINGE, SQUARED_HINGE, get_loss
 from ...exact.pairs.concordance import Estimate, compare_models
 from ...exact.problem.problem import pair_problem, split_labels
 from ...exact.spaces.factor import DENSE_LIMIT
-from ...exact.spaces.kernels import Kernel, Linear
+from ...exact.spaces.kernels import Linear
 from ...exact.spaces.rows import check_matrix
 from ...exact.tools.arrays import check_number, check_scores
 from ...exact.tools.rounding import above, gamma
@@ -136,62 +135,49 @@ def pair_mean(scores: np.ndarray, positive: np.ndarray, h: Callable[[Any], Any])
     return Estimate(mean, np.concatenate(sides))
 
 
-@dataclass(frozen=True, eq=False)
 class FittedModel:
-    w: np.ndarray
-    lam: float
-    loss: Loss
-    features: Callable[[Any], Any]
-    inputs: Callable[[Any], Any]
-    kernel: Kernel | None
-    pairs: PairList | None
-    replaced: bool
-    stopped_at: float | None
-    stated: float | None = None
+    """The parts of a fitted linear or Nyström classifier, or of a pipeline that ends in one."""
 
+    def __init__(self, model: Any, positive: np.ndarray):
+        steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
+        before, last = [one for one in steps[:-1] if one not in (None, "passthrough")], steps[-1]
+        check_is_fitted(last)
+        if not (hasattr(last, "coef_") and hasattr(last, "lam")):
+            kind = type(last).__name__
+            raise InputError(f"no error budget for {kind}: it needs a model with coef_ and lam")
+        maps = [step for step in before if isinstance(step, Nystrom)]
+        if maps and (len(maps) > 1 or before[-1] is not maps[0]):
+            where = "right before the model: its norm is the kernel's"
+            raise InputError(f"Nystrom must stand once, {where}")
+        self._before = [step for step in before if step not in maps]
+        maps += [last.nystrom_] if hasattr(last, "nystrom_") else []
+        if len(maps) > 1:
+            raise InputError("two Nystrom maps in a row: the kernel that is meant is not defined")
+        self._map = maps[0].map_ if maps else None
+        self.kernel = None if self._map is None else self._map.kernel
+        self.w, self.lam = np.asarray(last.coef_[0], dtype=float), float(last.lam)
+        self.loss = get_loss(getattr(last, "loss", None) or "hinge")
+        if isinstance(last, NewtonClassifier):
+            self.loss = SQUARED_HINGE
+        self.pairs: PairList | None = None
+        if isinstance(last, IncompleteROCSVM):
+            seed = last.random_state
+            if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
+                raise InputError("the drawn pairs are not kept: fit with a number as random_state")
+            self.pairs = draw_pairs(positive, last.n_pairs_, int(seed), last.replace)
+        self.replaced = bool(getattr(last, "replace", True))
+        certified = getattr(last, "status_", None) == Status.CERTIFIED
+        self.eps = promised(float(last.tol)) if certified else None
+        self.stated = last.certificate_.primal if hasattr(last, "certificate_") else None
 
-def read_model(model: Any, positive: np.ndarray) -> FittedModel:
-    """Return the parts of a fitted linear or Nyström classifier, or of a pipeline that ends in
-    one."""
-    steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
-    before, last = [step for step in steps[:-1] if step not in (None, "passthrough")], steps[-1]
-    check_is_fitted(last)
-    if not (hasattr(last, "coef_") and hasattr(last, "lam")):
-        kind = type(last).__name__
-        raise InputError(f"no error budget for {kind}: it needs a model with coef_ and lam")
-    maps: list[Nystrom] = [step for step in before if isinstance(step, Nystrom)]
-    if maps and (len(maps) > 1 or before[-1] is not maps[0]):
-        where = "right before the model: its norm is the kernel's"
-        raise InputError(f"Nystrom must stand once, {where}")
-    maps += [last.nystrom_] if hasattr(last, "nystrom_") else []
-    if len(maps) > 1:
-        raise InputError("two Nystrom maps in a row: the kernel that is meant is not defined")
-    change = maps[0].map_ if maps else None
-
-    def inputs(X: Any) -> Any:
-        for step in before:
-            X = X if step in maps else step.transform(X)
+    def inputs(self, X: Any) -> Any:
+        """Return the rows that the kernel, or without one the model, is given."""
+        for step in self._before:
+            X = step.transform(X)
         return check_matrix(X)
 
-    def features(X: Any) -> Any:
-        return inputs(X) if change is None else change.transform(inputs(X))
-
-    if isinstance(last, NewtonClassifier):
-        loss = SQUARED_HINGE
-    else:
-        loss = get_loss(getattr(last, "loss", None) or "hinge")
-    pairs = None
-    if isinstance(last, IncompleteROCSVM):
-        seed = last.random_state
-        if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
-            raise InputError("the drawn pairs are not kept: fit with a number as random_state")
-        pairs = draw_pairs(positive, last.n_pairs_, int(seed), last.replace)
-    certified = getattr(last, "status_", None) == Status.CERTIFIED
-    w, kernel = np.asarray(last.coef_[0], dtype=float), None if change is None else change.kernel
-    eps = promised(float(last.tol)) if certified else None
-    stated = last.certificate_.primal if hasattr(last, "certificate_") else None
-    how = kernel, pairs, bool(getattr(last, "replace", True)), eps, stated
-    return FittedModel(w, float(last.lam), loss, features, inputs, *how)
+    def features(self, X: Any) -> Any:
+        return self.inputs(X) if self._map is None else self._map.transform(self.inputs(X))
 
 
 def promised(tol: float) -> float | None:
@@ -220,8 +206,7 @@ def error_budget(
         `RankSVM`, `NBAUC`, `NSAUC`, `IncompleteROCSVM` and their like, alone or in a pipeline
         behind scalers and `Nystrom`. `IncompleteROCSVM` needs a number as `random_state`.
     X, y : array (n, d), array (n,)
-        The rows that it was fitted to, all with the same weight; a few thousand at most where
-        there is a kernel.
+        The rows of its fit, all with the same weight; a few thousand at most with a kernel.
     X_test, y_test : arrays, optional
         Other rows; without them the budget has no test part.
     tol, max_time : float, float or None
@@ -240,7 +225,7 @@ def error_budget(
     check_number("tol", tol)
     check_number("delta", delta, 0.0, 1.0)
     positive, _, _ = split_labels(y)
-    fitted = read_model(model, positive)
+    fitted = FittedModel(model, positive)
 
     def solved(problem: Problem, task: Formulation | None = None) -> Solution:
         solution = answered(choose_solver(problem, "auto", tol, max_time), problem)
@@ -272,26 +257,38 @@ def error_budget(
         best = solved(task.work, task)
     values = [objective, full.objective(f_B.w), full.objective(f_P.w)]
     values.append(values[2] if task is None else best.certificate.primal)
-    bound = _bound(fitted, gram, full, f_P, delta)
-    tested, finite = None, None
+    tested: list[Estimate] = []
+    finite = None
     if X_test is not None:
         if y_test is None:
             raise InputError("test rows need their labels, y_test")
         new, mask = fitted.features(X_test), split_labels(y_test)[0]
         scores = [np.asarray(new @ w).ravel() for w in (fitted.w, f_B.w, f_P.w)]
-        scores.append(scores[-1])
-        if task is not None and fitted.kernel is not None:
-            scores[-1] = task.evaluate(best.w, fitted.inputs(X_test))
+        scores.append(scores[2] if task is None else task.evaluate(best.w, fitted.inputs(X_test)))
         tested = [pair_mean(s, mask, in_order) for s in scores]
-        auc, lost = tested[0], compare_models(tested[-1], tested[0])
         loss = pair_mean(scores[0], mask, fitted.loss.value)
-        both = (auc.value, auc.standard_error, loss.value, loss.standard_error)
-        finite = FiniteTest(*both, lost.difference, lost.standard_error)
+        measured = (tested[0].value, tested[0].standard_error, loss.value, loss.standard_error)
+        finite = FiniteTest(*measured, *_lost(tested, 0, 3))
+    bound = _bound(fitted, gram, full, f_P, delta)
+    allowed = {} if bound is None else dict(bound.terms)
+    if fitted.eps is None or fitted.pairs is None:
+        allowed.pop("inexact", None)  # the theorem asks for an eps that was fixed before the draw
+    if fitted.kernel is None:
+        allowed.pop("nystrom", None)
+    terms = tuple(
+        Term(name, values[k] - values[k + 1], allowed.get(of_bound), *_lost(tested, k, k + 1))
+        for k, (name, of_bound) in enumerate(BOUND_TERMS.items())
+    )
     solutions = {"f~_B": f_B, "f^_P": f_P, "f^": best}
     slack = max(solution.certificate.gap for solution in solutions.values())
     own_gap = max(own.objective(fitted.w) - f_B.certificate.primal, 0.0)
-    terms = _terms(values, bound, fitted, tested)
     return ErrorBudget(terms, values[0], values[3], slack, own_gap, bound, finite, solutions)
+
+
+def _lost(tested: list[Estimate], at: int, to: int) -> tuple[float, ...]:
+    """Return the AUC lost from one function to another and its error; nothing without a test."""
+    found = [compare_models(tested[to], tested[at])] if tested else []
+    return tuple(number for one in found for number in (one.difference, one.standard_error))
 
 
 def _bound(
@@ -305,28 +302,11 @@ def _bound(
     features = rows.dense()
     truth = Gram.of_kernel(Linear(), features) if gram is None else gram
     approximation = Approximation(truth, features, full.pairs.positive)
-    projected = Projected.of(f_P)
-    if fitted.pairs is None:
-        return theorem4_prime(approximation, fitted.lam, part="A", projected=projected)
-    B, eps = fitted.pairs.on(full.pairs.positive).count(), fitted.stopped_at or 0.0
-    asked: Any = {"delta": delta, "projected": projected, "eps": eps}
-    return theorem4_prime(approximation, fitted.lam, B, part="I", **asked)
-
-
-def _terms(
-    values: list[float], bound: Bound | None, fitted: FittedModel, tested: list[Estimate] | None
-) -> tuple[Term, ...]:
-    allowed = {} if bound is None else dict(bound.terms)
-    if fitted.stopped_at is None or fitted.pairs is None:
-        allowed.pop("inexact", None)  # the theorem asks for an eps that was fixed before the draw
-    if fitted.kernel is None:
-        allowed.pop("nystrom", None)
-    terms = []
-    for k, (name, of_bound) in enumerate(BOUND_TERMS.items()):
-        lost = None if tested is None else compare_models(tested[k + 1], tested[k])
-        auc = (None, None) if lost is None else (lost.difference, lost.standard_error)
-        terms.append(Term(name, values[k] - values[k + 1], allowed.get(of_bound), *auc))
-    return tuple(terms)
+    given: dict[str, Any] = {"part": "A", "projected": Projected.of(f_P)}
+    if fitted.pairs is not None:
+        B, eps = fitted.pairs.on(full.pairs.positive).count(), fitted.eps or 0.0
+        given |= {"part": "I", "B": B, "delta": delta, "eps": eps}
+    return theorem4_prime(approximation, fitted.lam, **given)
 
 
 def budget_picture(budget: ErrorBudget, title: str = "Error budget") -> str:

@@ -1,11 +1,11 @@
-"""`check_solver`: anybody's fit over the reference problems, judged by certified gaps. The optimum
-of every problem is known and proved (`reference_problems`), so judging a fit costs one evaluation
-of F and no solve. What failed has likely causes: cheap guesses, each checked against the answers
-themselves."""
+"""`check_solver`: anybody's fit over the reference problems, judged by certified gaps. Their optima
+are known and proved, so judging costs one evaluation of F and no solve. What failed has likely
+causes: cheap guesses, each checked against the answers themselves."""
 
 import json
 import time
-from collections.abc import Callable, Iterable, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import combinations
@@ -15,7 +15,7 @@ import numpy as np
 
 from ... import __version__
 from ...exact.api.solve import choose_solver
-from ...exact.certificate.certificate import Certificate, Minorant
+from ...exact.certificate.certificate import careful_primal
 from ...exact.certificate.solution import Solution
 from ...exact.errors import CertificateError, InputError
 from ...exact.losses.registry import LOSSES
@@ -212,8 +212,8 @@ SMALL_OPTIMUM = 1e-6  # Below this an optimum is not a scale; F(0) = 1 is.
 
 
 def judged(problem: ReferenceProblem, loss: str, tol: float, answer: Answer) -> CheckRow:
-    row = CheckRow(problem, "fail", *problem.optimum[loss], seconds=float(answer["seconds"]))
-    row = replace(row, changed=tuple(answer.get("changed", ())))
+    given = {"seconds": float(answer["seconds"]), "changed": tuple(answer.get("changed", ()))}
+    row = CheckRow(problem, "fail", *problem.optimum[loss], **given)
     if answer["kind"] != "w":
         return replace(row, verdict=answer["kind"], message=answer["message"])
     w = np.array(answer["w"], dtype=float)
@@ -242,12 +242,12 @@ def upper_value(problem: ReferenceProblem, loss: str, w: np.ndarray) -> float | 
         scores, norm2 = whole.space.scores(w), whole.space.norm2(w)
         if not (np.isfinite(scores).all() and np.isfinite(norm2 + scores @ scores)):
             return None
-        own = Certificate.of(whole, w, Minorant.from_scores(whole, 0 * scores, scale=0.0))
+        value = float(careful_primal(whole, w).high)
     lower = problem.optimum[loss][0]
-    if lower > own.primal:
+    if lower > value:
         below = f"below the proved lower bound {lower!r}: please report"
-        raise CertificateError(f"F(w) is at most {own.primal!r}, {below}")
-    return own.primal
+        raise CertificateError(f"F(w) is at most {value!r}, {below}")
+    return value
 
 
 def whole_problem(problem: ReferenceProblem, loss: str, factor: float = 1.0) -> Problem:
@@ -255,179 +255,145 @@ def whole_problem(problem: ReferenceProblem, loss: str, factor: float = 1.0) -> 
     return linear_problem(problem.X, problem.y, problem.lam * factor, loss, pairs)
 
 
-AWKWARD_UNITS = frozenset(  # data whose features are not of order one
-    "large-units large-values small-units offset unequal-columns outlier".split()
-)
-NEAR = 0.1  # an excess up to which stopping too early is a likely cause
-
 Rows = Sequence[CheckRow]
-Factor = Callable[[ReferenceProblem], float]
-
-
-def _n_pairs(problem: ReferenceProblem) -> float:
-    n_pos = int(problem.y.sum())
-    return float(n_pos * (problem.y.size - n_pos))
-
-
-SCALINGS: tuple[tuple[str, Factor], ...] = (  # what stands in place of lam, and its factor
-    ("lam / N, N the pairs: a sum over pairs in place of the mean", lambda p: 1 / _n_pairs(p)),
-    ("2 lam: the penalty, or the loss, without or with a factor of one half", lambda p: 2.0),
-    ("lam / 2: a factor of one half or two on the penalty or the loss", lambda p: 0.5),
-    ("2 lam / N: a sum over pairs, and a penalty without its one half", lambda p: 2 / _n_pairs(p)),
-    ("lam n / N: a sum over pairs divided by the rows", lambda p: p.y.size / _n_pairs(p)),
-    ("lam n: the penalty counted once a row", lambda p: float(p.y.size)),
-    ("lam / n: a sum over rows in place of the mean", lambda p: 1 / p.y.size),
-    ("lam N: a mean over pairs divided by the pairs once more", _n_pairs),
-    ("1 / lam: lam read as the constant C of the mean", lambda p: p.lam**-2),
-    ("1 / (lam N): lam read as the constant C of the sum", lambda p: p.lam**-2 / _n_pairs(p)),
-)
+Failed = Sequence[tuple[CheckRow, np.ndarray]]  # with their weights
 
 
 def likely_causes(rows: Rows, loss: str, tol: float) -> tuple[str, ...]:
     """Return a sentence for each cause of the first kind that has one; none if nothing failed."""
+    failed = [(row, row.w) for row in rows if row.w is not None and row.verdict == "fail"]
     with np.errstate(all="ignore"):  # the weights may be anything
-        for kind in CAUSES if _failed(rows) else ():
-            found = tuple(filter(None, (cause(rows, loss, tol) for cause in kind)))
+        for kind in (_plain, _other_loss, _other_lam, _some_data, _near) if failed else ():
+            found = tuple(kind(rows, failed, loss, tol))
             if found:
                 return found
     return ()
 
 
-def _answered(rows: Rows) -> list[tuple[CheckRow, np.ndarray]]:
-    return [(row, row.w) for row in rows if row.w is not None]
-
-
-def _failed(rows: Rows) -> list[CheckRow]:
-    return [row for row, _ in _answered(rows) if row.verdict == "fail"]
-
-
-def _stays_at_zero(rows: Rows, loss: str, tol: float) -> str:
-    answers = _answered(rows)
-    zero = len(answers) >= 2 and not any(w.any() for _, w in answers)
-    return "it returns zero for every problem, and never leaves its start." if zero else ""
-
-
-def _ignores_lam(rows: Rows, loss: str, tol: float) -> str:
-    answers = [(row, w) for row, w in _answered(rows) if w.any()]
+def _plain(rows: Rows, failed: Failed, loss: str, tol: float) -> Iterator[str]:
+    answers = [(row.problem, row.w) for row in rows if row.w is not None]
+    moved = [(problem, w) for problem, w in answers if w.any()]
+    if len(answers) >= 2 and not moved:
+        yield "it returns zero for every problem, and never leaves its start."
     same = [
         np.abs(w - v).max() <= 1e-9 * np.abs(w).max()
-        for (row, w), (other, v) in combinations(answers, 2)
-        if row.problem.data == other.problem.data and row.problem.lam != other.problem.lam
+        for (problem, w), (other, v) in combinations(moved, 2)
+        if problem.data == other.data and problem.lam != other.lam
     ]
-    said = "it ignores lam: for the same rows it returns the same weights at every lam."
-    return said if len(same) >= 2 and all(same) else ""
-
-
-def _wrong_sign(rows: Rows, loss: str, tol: float) -> str:
-    turned, failed = 0, _failed(rows)
-    for row, w in _answered(failed):
-        value = upper_value(row.problem, loss, -w) if w.any() else None
-        if value is not None:
-            turned += excess(row.problem, loss, value - row.lower) <= tol
-    if 2 * turned < len(failed):
-        return ""
-    return f"the sign is wrong, or the classes are exchanged: -w solves {turned} of {len(failed)}."
-
-
-def _ignores_weights(rows: Rows, loss: str, tol: float) -> str:
-    plain = {row.verdict for row in rows if row.problem.sample_weight is None}
+    if len(same) >= 2 and all(same):
+        yield "it ignores lam: for the same rows it returns the same weights at every lam."
+    turned = sum(_solves(row.problem, loss, -w, tol) for row, w in failed if w.any())
+    if 2 * turned >= len(failed):
+        solved = f"-w solves {turned} of {len(failed)}"
+        yield f"the sign is wrong, or the classes are exchanged: {solved}."
+    unweighted = {row.verdict for row in rows if row.problem.sample_weight is None}
     weighted = {row.verdict for row in rows if row.problem.sample_weight is not None}
-    said = "only the problems with row weights fail: sample_weight must mean repetition."
-    return said if plain == {"pass"} and "fail" in weighted else ""
+    if unweighted == {"pass"} and "fail" in weighted:
+        yield "only the problems with row weights fail: sample_weight must mean repetition."
 
 
-def _other_loss(rows: Rows, loss: str, tol: float) -> str:
-    solved, failed = {}, _failed(rows)
-    for other in (name for name in LOSSES if name != loss):
-        solved[other] = 0
-        for row, w in _answered(failed):
-            value = upper_value(row.problem, other, w)
-            gap = np.inf if value is None else value - row.problem.optimum[other][0]
-            solved[other] += excess(row.problem, other, gap) <= tol
+def _solves(problem: ReferenceProblem, loss: str, w: np.ndarray, tol: float) -> bool:
+    value = upper_value(problem, loss, w)
+    return value is not None and excess(problem, loss, value - problem.optimum[loss][0]) <= tol
+
+
+def _other_loss(rows: Rows, failed: Failed, loss: str, tol: float) -> Iterator[str]:
+    others = (other for other in LOSSES if other != loss)
+    solved = {k: sum(_solves(row.problem, k, w, tol) for row, w in failed) for k in others}
     best = highest(solved, key=lambda other: solved[other])
-    if 2 * solved[best] < len(failed):
-        return ""
-    return f"it minimises the {best} loss: of that it solves {solved[best]} of {len(failed)}."
+    if 2 * solved[best] >= len(failed):
+        yield f"it minimises the {best} loss: of that it solves {solved[best]} of {len(failed)}."
 
 
-def _other_lam(rows: Rows, loss: str, tol: float) -> str:
+# What stands in place of lam, and the factor that it is of lam: of n rows and N pairs.
+SCALINGS: dict[str, Callable[[float, int, int], float]] = {
+    "lam / N, N the pairs: a sum over pairs in place of the mean": lambda lam, n, N: 1 / N,
+    "2 lam: the penalty, or the loss, without or with a factor of one half": lambda lam, n, N: 2.0,
+    "lam / 2: a factor of one half or two on the penalty or the loss": lambda lam, n, N: 0.5,
+    "2 lam / N: a sum over pairs, and a penalty without its one half": lambda lam, n, N: 2 / N,
+    "lam n / N: a sum over pairs divided by the rows": lambda lam, n, N: n / N,
+    "lam n: the penalty counted once a row": lambda lam, n, N: n,
+    "lam / n: a sum over rows in place of the mean": lambda lam, n, N: 1 / n,
+    "lam N: a mean over pairs divided by the pairs once more": lambda lam, n, N: N,
+    "1 / lam: lam read as the constant C of the mean": lambda lam, n, N: lam**-2,
+    "1 / (lam N): lam read as the constant C of the sum": lambda lam, n, N: lam**-2 / N,
+}
+
+
+def _other_lam(rows: Rows, failed: Failed, loss: str, tol: float) -> Iterator[str]:
     """Try what may stand in place of lam on a few small problems that tell lams apart."""
-    probes = [r for r in _failed(rows) if r.problem.y.size <= 100 and r.lower > 0.01]
-    probes = [row for row in probes if row.excess is not None]
-    probes = sorted(probes, key=lambda row: abs(np.log10(row.problem.lam) + 0.5))[:4]
+    tried = [(row, w) for row, w in failed if row.problem.y.size <= 100 and row.lower > 0.01]
+    tried = [(row.problem, w) for row, w in tried if row.excess is not None]
+    probes = sorted(tried, key=lambda probe: abs(np.log10(probe[0].lam) + 0.5))[:4]
     if len(probes) < 2:
-        return ""
-    near = highest(tol, 1e-3)
-    worst = {text: _worst_at(probes, loss, factor) for text, factor in SCALINGS}
-    best = lowest(worst, key=lambda text: worst[text])
-    if worst[best] <= near:
-        return f"it minimises another scaling; its answers are optimal for {best}."
-    found = [_equivalent_factor(row, loss) for row in probes[:2]]
-    factor = float(np.sqrt(found[0] * found[1]))
-    if _worst_at(probes, loss, lambda _: factor) > near:
-        return ""
-    return f"it minimises another scaling; its answers are optimal for about {factor:.3g} lam."
+        return
+
+    def solved_at(problem: ReferenceProblem, factor: float) -> tuple[Problem, Solution]:
+        scaled = whole_problem(problem, loss, factor)
+        return scaled, choose_solver(scaled, "auto", 1e-6, 1.0).solve(scaled)
+
+    def worst_at(factor_of: Callable[[float, int, int], float]) -> float:
+        """Return the largest excess of the probes' weights at a factor of lam."""
+        worst = 0.0
+        for problem, w in probes:
+            n, n_pos = problem.y.size, int(problem.y.sum())
+            factor = factor_of(problem.lam, n, n_pos * (n - n_pos))
+            scaled, solution = solved_at(problem, factor)
+            lower = highest(solution.certificate.dual, 1e-300)
+            # Where F(0) = 1 is nearly optimal, any short w has nearly the least F.
+            scale = highest(lowest(lower, 10 * (1 - lower)), 1e-300)
+            worst = highest(worst, (scaled.objective(w) - lower) / scale)
+        return worst
+
+    def exponent_of(problem: ReferenceProblem, w: np.ndarray) -> float:
+        """Return the power of ten, between -6 and 6, of the factor at which the optimum is as long
+        as w: its length falls with lam."""
+
+        def short(exponent: float) -> bool:
+            return float(np.linalg.norm(solved_at(problem, 10**exponent)[1].w)) <= length
+
+        length, steps = float(np.linalg.norm(w)), 12 * np.arange(1, 2**14) / 2**14 - 6
+        return -6 + 12 * (bisect_left(steps, True, key=short) + 0.5) / 2**14
+
+    worst = {text: worst_at(factor_of) for text, factor_of in SCALINGS.items()}
+    text, near = lowest(worst, key=lambda text: worst[text]), highest(tol, 1e-3)
+    if worst[text] > near:
+        factor = 10.0 ** float(np.mean([exponent_of(*probe) for probe in probes[:2]]))
+        text = f"about {factor:.3g} lam"
+        if worst_at(lambda *_: factor) > near:
+            return
+    yield f"it minimises another scaling; its answers are optimal for {text}."
 
 
-def _worst_at(probes: Rows, loss: str, factor: Factor) -> float:
-    """Return the largest excess of the probes' weights at `factor` times lam."""
-    worst = 0.0
-    for row in probes:
-        problem, solution = _solved_at(row, loss, factor(row.problem))
-        lower = highest(solution.certificate.dual, 1e-300)
-        # Where F(0) = 1 is nearly optimal, any short w has nearly the least F.
-        scale = highest(lowest(lower, 10 * (1 - lower)), 1e-300)
-        worst = highest(worst, (problem.objective(np.asarray(row.w)) - lower) / scale)
-    return worst
-
-
-def _equivalent_factor(row: CheckRow, loss: str) -> float:
-    """Return the factor of lam at which the optimum is as long as w: its length falls with lam."""
-    length = float(np.linalg.norm(np.asarray(row.w)))
-    low, high = -6.0, 6.0
-    for _ in range(14):
-        middle = (low + high) / 2
-        longer = float(np.linalg.norm(_solved_at(row, loss, 10**middle)[1].w)) > length
-        low, high = (middle, high) if longer else (low, middle)
-    return 10 ** ((low + high) / 2)
-
-
-def _solved_at(row: CheckRow, loss: str, factor: float) -> tuple[Problem, Solution]:
-    problem = whole_problem(row.problem, loss, factor)
-    return problem, choose_solver(problem, "auto", 1e-6, 1.0).solve(problem)
-
-
-def _units(rows: Rows, loss: str, tol: float) -> str:
-    bad = {row.problem.data for row in rows if row.verdict not in ("pass", "skipped")}
-    said = "only features that are not of order one fail: a step, a tolerance or a starting point "
-    said += "that depends on their units."
-    return said if bad <= AWKWARD_UNITS and any(row.verdict == "pass" for row in rows) else ""
-
-
-def _repeats(rows: Rows, loss: str, tol: float) -> str:
-    judged = [row for row in rows if row.verdict != "skipped"]
-    bad = {row.problem.data for row in judged if row.verdict != "pass"}
-    sides = [(row, [row.problem.X[row.problem.y == y] for y in (0, 1)]) for row in judged]
-    plain = [row for row, both in sides if all(len(np.unique(X, axis=0)) == len(X) for X in both)]
-    said = "only data with equal rows in a class fail: it may count repeated rows once, or go "
-    said += "wrong where scores tie."
-    return said if len(bad) >= 2 and plain and {r.verdict for r in plain} == {"pass"} else ""
-
-
-def _stopped_early(rows: Rows, loss: str, tol: float) -> str:
-    failed = _failed(rows)
-    if any(row.excess is None or lowest(row.excess, row.gap or 0.0) > NEAR for row in failed):
-        return ""
-    said = "every answer is near its optimum (within a tenth of it, or of F(0) = 1), but "
-    said += f"{len(failed)} not within the tolerance: it may stop too early, or "
-    return f"{said}leave a small term out."
-
-
-# A kind is asked where no cause of an earlier one was found.
-CAUSES: tuple[tuple[Callable[[Rows, str, float], str], ...], ...] = (
-    (_stays_at_zero, _ignores_lam, _wrong_sign, _ignores_weights),
-    (_other_loss,),
-    (_other_lam,),
-    (_units, _repeats),
-    (_stopped_early,),
+AWKWARD_UNITS = frozenset(  # data whose features are not of order one
+    "large-units large-values small-units offset unequal-columns outlier".split()
 )
+
+
+def _some_data(rows: Rows, failed: Failed, loss: str, tol: float) -> Iterator[str]:
+    ran = [row for row in rows if row.verdict != "skipped"]
+    bad = {row.problem.data for row in ran if row.verdict != "pass"}
+    if bad <= AWKWARD_UNITS and any(row.verdict == "pass" for row in ran):
+        yield (
+            "only features that are not of order one fail: a step, a tolerance or a starting point "
+            "that depends on their units."
+        )
+    labelled = [(row, np.column_stack([row.problem.y, row.problem.X])) for row in ran]
+    distinct = {row.verdict for row, both in labelled if len(np.unique(both, axis=0)) == len(both)}
+    if len(bad) >= 2 and distinct == {"pass"}:
+        yield (
+            "only data with equal rows in a class fail: it may count repeated rows once, or go "
+            "wrong where scores tie."
+        )
+
+
+NEAR = 0.1  # an excess up to which stopping too early is a likely cause
+
+
+def _near(rows: Rows, failed: Failed, loss: str, tol: float) -> Iterator[str]:
+    if all(r.excess is not None and lowest(r.excess, r.gap or 0.0) <= NEAR for r, _ in failed):
+        yield (
+            "every answer is near its optimum (within a tenth of it, or of F(0) = 1), but "
+            f"{len(failed)} not within the tolerance: it may stop too early, or leave a small term "
+            "out."
+        )
