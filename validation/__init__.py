@@ -19,38 +19,24 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "bound_against_error",
-    "budget_bars",
-    "budget_picture",
-    "check_solver",
-    "decision_surface",
-    "error_budget",
-    "gap_curves",
-    "margin_distribution",
-    "roc_with_thresholds",
-    "sht_theorem1",
-    "theorem4",
-    "theorem4_prime",
-]
+    "bound_against_error", "budget_bars", "budget_picture", "check_solver", "decision_surface",
+    "error_budget", "gap_curves", "margin_distribution", "roc_with_thresholds", "sht_theorem1",
+    "theorem4", "theorem4_prime",
+]  # fmt: skip
 
 # The command line imports this package first, so nothing heavy may come with it.
 _LAZY = {
-    name: module
-    for module, names in {
-        ".bounds.prime": "theorem4_prime",
-        ".bounds.printed": "theorem4",
-        ".bounds.sht": "sht_theorem1",
-        ".budget.terms": "budget_picture error_budget",
-        ".checking.check_solver": "check_solver",
-        ".checking.gap_curves": "gap_curves",
-        ".report.pictures": "bound_against_error budget_bars decision_surface margin_distribution "
-        "roc_with_thresholds",
-    }.items()
-    for name in names.split()
-}
+    "theorem4": "bounds.printed",
+    "theorem4_prime": "bounds.prime",
+    "sht_theorem1": "bounds.sht",
+    "check_solver": "checking.check_solver",
+    "gap_curves": "checking.gap_curves",
+    "error_budget": "budget.terms",
+    "budget_picture": "budget.terms",
+}  # the others are pictures
 
 
 def __getattr__(name: str) -> object:
-    if name in _LAZY:
-        return getattr(import_module(_LAZY[name], __name__), name)
+    if name in __all__:
+        return getattr(import_module(f".{_LAZY.get(name, 'report.pictures')}", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
