@@ -62,10 +62,19 @@ class CheckRow:
     def to_dict(self) -> dict[str, Any]:
         """Return what JSON can hold of it; the weights are left out."""
         problem, (n, d) = self.problem, self.problem.X.shape
-        shown = ("verdict", "objective", "lower", "upper", "gap", "excess", "seconds", "message")
+        names = "verdict objective lower upper gap excess seconds message".split()
         found = {"name": problem.name, "tests": problem.tests, "n": n, "d": d, "lam": problem.lam}
-        found |= {name: getattr(self, name) for name in shown}
-        return found | {"changed": list(self.changed)}
+        return found | {k: getattr(self, k) for k in names} | {"changed": list(self.changed)}
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """The line of the table."""
+        n, d = self.problem.X.shape
+        found = "-" if self.objective is None else f"{self.objective:.8g}"
+        excess = "-" if self.excess is None else f"{self.excess:.2g}"
+        numbers = (str(n), str(d), f"{self.problem.lam:g}", found, f"{self.upper:.8g}", excess)
+        verdict = self.verdict if self.verdict in ("pass", "skipped") else self.verdict.upper()
+        return (self.name, *numbers, f"{self.seconds:.2f}", verdict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,28 +113,22 @@ class CheckReport:
 
     @property
     def table(self) -> str:
-        lines = [("problem", "n", "d", "lam", "F(w)", "optimum", "excess", "seconds", "verdict")]
-        for row in self.rows:
-            found = "-" if row.objective is None else f"{row.objective:.8g}"
-            excess = "-" if row.excess is None else f"{row.excess:.2g}"
-            lam, (n, d), seconds = f"{row.problem.lam:g}", row.problem.X.shape, f"{row.seconds:.2f}"
-            verdict = row.verdict if row.verdict in ("pass", "skipped") else row.verdict.upper()
-            cells = (str(n), str(d), lam, found, f"{row.upper:.8g}", excess, seconds)
-            lines.append((row.name, *cells, verdict))
-        name, *widths = (max(map(len, column)) for column in list(zip(*lines, strict=True))[:-1])
-        text = []
-        for (first, *cells, last), row in zip(lines, (None, *self.rows), strict=True):
-            text.append("  ".join([first.ljust(name), *map(str.rjust, cells, widths), last]))
-            text += [f"    {row.message}"] if row is not None and row.message else []
+        head = ("problem", "n", "d", "lam", "F(w)", "optimum", "excess", "seconds", "verdict")
+        lines, text = [head, *(row.cells for row in self.rows)], []
+        width, *widths, _ = (max(map(len, column)) for column in zip(*lines, strict=True))
+        messages = ["", *(row.message for row in self.rows)]
+        for (name, *cells, verdict), message in zip(lines, messages, strict=True):
+            text.append("  ".join([name.ljust(width), *map(str.rjust, cells, widths), verdict]))
+            text += [f"    {message}"] if message else []
         causes = [f"Likely cause: {sentence}" for sentence in self.diagnosis]
         return "\n".join([*text, "", self.summary, *causes])
 
     def to_dict(self) -> dict[str, Any]:
-        settings = ("solver", "loss", "tol", "max_time", "seed", "isolation", "passed", "counts")
-        found: dict[str, Any] = {"schema_version": SCHEMA_VERSION, "version": __version__}
-        found |= {name: getattr(self, name) for name in settings}
-        found |= {"diagnosis": list(self.diagnosis), "seconds": self.seconds}
-        return found | {"problems": [row.to_dict() for row in self.rows]}
+        names = "solver loss tol max_time seed isolation passed counts diagnosis seconds".split()
+        found = {"schema_version": SCHEMA_VERSION, "version": __version__}
+        found |= {name: getattr(self, name) for name in names}
+        problems = [row.to_dict() for row in self.rows]
+        return found | {"diagnosis": list(self.diagnosis), "problems": problems}
 
     def to_json(self) -> str:
         return json.dumps(self.to_dict(), allow_nan=False, indent=2)
@@ -134,20 +137,11 @@ class CheckReport:
         return self.table
 
 
-Progress = Callable[[int, int, CheckRow], object]  # of the number done, that in all, and the row
-
-
 def check_solver(
-    fit: Callable[..., Any] | str,
-    *,
-    loss: str = "hinge",
-    tol: float = 1e-3,
-    max_time: float = 60.0,
-    seed: int = 0,
-    only: str | Iterable[str] | None = None,
-    isolate: bool = True,
-    progress: Progress | None = None,
-) -> CheckReport:
+    fit: Callable[..., Any] | str, *, loss: str = "hinge", tol: float = 1e-3,
+    max_time: float = 60.0, seed: int = 0, only: str | Iterable[str] | None = None,
+    isolate: bool = True, progress: Callable[[int, int, CheckRow], object] | None = None,
+) -> CheckReport:  # fmt: skip
     """Run a solver over the reference problems, and tell how far each answer is from the optimum.
 
     Each problem is to minimise F(w) = lam/2 |w|^2 + mean over pairs of loss(w'x_i - w'x_j).
@@ -155,10 +149,10 @@ def check_solver(
     Parameters
     ----------
     fit : function (X, y, lam) -> w, or str
-        X is an array (n, d), y an array (n,) of 1 and 0, lam a number. It returns w (d,), or an
-        object with `coef_` or `w`. If it has an argument `sample_weight`, the problems with row
-        weights are run too; weights mean repetition. As `"MODULE:FUNCTION"` it is imported by a
-        new interpreter, from the current folder first.
+        X is an array (n, d), y an array (n,) of 1 and 0, lam a number, w an array (d,) or an object
+        with `coef_` or `w`. A fit with an argument `sample_weight` also gets the problems with row
+        weights, which mean repetition. A new interpreter imports `"MODULE:FUNCTION"`, from the
+        current folder first.
     loss : {"hinge", "squared_hinge", "square"}
         The loss that the solver minimises.
     tol : float
@@ -172,7 +166,7 @@ def check_solver(
         Of problems (`overlap:0.1`) or of data (`overlap`).
     isolate : bool
         Run the fit in a process of its own, which can be stopped, cannot print in between, and
-        may crash. Where that is impossible, and with False, it runs in this process, and the
+        may crash. Otherwise, and where the system cannot fork, it runs in this process, and the
         limit is only checked afterwards; `report.isolation` says what was done.
     progress : function, optional
         Called with (done, total, row).
@@ -192,12 +186,12 @@ def check_solver(
     begin, rows = time.perf_counter(), []
     with closing(start(fit, seed, isolate)) as runner:
         for problem in problems:
-            weight = problem.sample_weight
-            if weight is not None and "sample_weight" not in runner.takes:
+            request = {"X": problem.X, "y": problem.y, "lam": problem.lam}
+            if problem.sample_weight is not None:
+                request["sample_weight"] = problem.sample_weight
+            if "sample_weight" in request and "sample_weight" not in runner.takes:
                 row = CheckRow(problem, "skipped", *problem.optimum[loss])
             else:
-                request = {"X": problem.X.tolist(), "y": problem.y.tolist(), "lam": problem.lam}
-                request |= {} if weight is None else {"sample_weight": weight.tolist()}
                 row = judged(problem, loss, tol, runner.ask(request, max_time))
             rows.append(row)
             if progress is not None:

@@ -1,12 +1,11 @@
 """Calling somebody's fit: here, or in a process that is started, asked, stopped, started again. It
-is a fork of this one for a function, or a new interpreter for `MODULE:FUNCTION`. Through a pipe go
-problems, as npz, and answers, as JSON: "started" just before a fit, when its limit begins."""
+is a fork of this one for a function, or a new interpreter for `MODULE:FUNCTION`. Just before a fit
+it says "started": then its limit begins."""
 
 import faulthandler
 import importlib
 import inspect
 import io
-import json
 import os
 import random
 import signal
@@ -18,6 +17,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout, suppress
+from copy import deepcopy
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -109,24 +109,10 @@ class TimeOver(Exception):
     """Raised by the callback when the time is over; it ends the fit and is not a failure."""
 
 
-def packed(request: Request) -> bytes:
-    held = io.BytesIO()
-    np.savez(held, **request)
-    return held.getvalue()
-
-
-def unpacked(sent: bytes) -> Request:
-    return {k: x if x.ndim else x.item() for k, x in np.load(io.BytesIO(sent)).items()}
-
-
 def call(
-    fit: Callable[..., Any],
-    sent: bytes,
-    seed: int,
-    started: Callable[[], object] = lambda: None,
+    fit: Callable[..., Any], request: Request, seed: int, started: Callable[[], object]
 ) -> Answer:
     """Call `fit` on one problem; never raise, except for an interrupt."""
-    request = unpacked(sent)
     X, y, lam, limit = (request.pop(name, None) for name in ("X", "y", "lam", "trace"))
     points: list[Point] = []
     own = 0.0  # seconds in the callback: they are not the fit's
@@ -181,8 +167,8 @@ def read_weights(found: Any, d: int) -> Answer:
         return {"kind": "error", "message": f"{type(found).__name__} returned: {why}"}
     if array.shape not in ((d,), (1, d), (d, 1)):
         hint = " (leave out the intercept)" if array.size == d + 1 else ""
-        message = f"shape {array.shape} returned, ({d},) wanted{hint}"
-        return {"kind": "wrong shape", "message": message}
+        wanted = f"({d},) wanted{hint}"
+        return {"kind": "wrong shape", "message": f"shape {array.shape} returned, {wanted}"}
     return {"kind": "w", "w": array.ravel().tolist()}
 
 
@@ -206,7 +192,7 @@ class SameProcess:
         state, numpy_state = random.getstate(), np.random.get_state()  # noqa: NPY002
         try:
             with redirect_stdout(io.StringIO()):
-                answer = call(self.fit, packed(request), self.seed)
+                answer = call(self.fit, deepcopy(request), self.seed, lambda: None)
         finally:
             random.setstate(state)
             np.random.set_state(numpy_state)  # noqa: NPY002
@@ -219,7 +205,7 @@ class SameProcess:
         """Do nothing."""
 
 
-def serve(fit: Callable[..., Any], seed: int, pipe: Connection) -> None:
+def serve(fit: Callable[..., Any] | str, seed: int, pipe: Connection) -> None:
     """Answer the requests that come through a pipe until there are no more."""
     parent = os.getppid()
 
@@ -229,14 +215,16 @@ def serve(fit: Callable[..., Any], seed: int, pipe: Connection) -> None:
             time.sleep(1.0)
         os.killpg(0, signal.SIGKILL)
 
-    def say(answer: Answer) -> None:
-        pipe.send_bytes(json.dumps(answer).encode())
-
     threading.Thread(target=end_with_parent, daemon=True).start()
-    say({"kind": "ready", "takes": arguments_of(fit)})
+    try:
+        function = load_function(fit) if isinstance(fit, str) else fit
+    except InputError as error:
+        pipe.send({"kind": "refused", "message": str(error)})
+        return
+    pipe.send({"kind": "ready", "takes": arguments_of(function)})
     with suppress(EOFError):
         while True:
-            say(call(fit, pipe.recv_bytes(), seed, lambda: say({"kind": "started"})))
+            pipe.send(call(function, pipe.recv(), seed, lambda: pipe.send({"kind": "started"})))
 
 
 START_SECONDS = 120.0  # for imports and reading rows; not part of a fit's time
@@ -259,8 +247,8 @@ class OwnProcess:
             self._start()
         self._printed.seek(0)  # what earlier fits have printed is dropped; the fit prints here
         self._printed.truncate()
-        with suppress(BrokenPipeError, ConnectionResetError):  # it has ended; reading says how
-            self._pipe.send_bytes(packed(request))
+        with suppress(ConnectionError):  # it has ended; reading says how
+            self._pipe.send(request)
         start, answer = time.perf_counter(), self._read(START_SECONDS)
         if answer["kind"] == "started":
             start, answer = time.perf_counter(), self._read(limit)
@@ -292,7 +280,7 @@ class OwnProcess:
                 self._be_asked(theirs)
         first = self._read(START_SECONDS)
         if first["kind"] == "ready":
-            self.takes = tuple(first["takes"])
+            self.takes: tuple[str, ...] = first["takes"]
             return
         self.close()
         message = first["message"]
@@ -330,7 +318,7 @@ class OwnProcess:
         """Return the next answer, at the latest after `limit` seconds."""
         try:
             if self._pipe.poll(max(limit, 0.0)):
-                return json.loads(self._pipe.recv_bytes())
+                return self._pipe.recv()
         except (EOFError, ConnectionResetError):  # it has ended by itself
             code = self._kill()
             how = f"exit status {code}" if code >= 0 else signal.Signals(-code).name
@@ -348,15 +336,5 @@ def start(fit: Callable[..., Any] | str, seed: int, isolate: bool) -> OwnProcess
     return SameProcess(load_function(fit) if isinstance(fit, str) else fit, seed)
 
 
-def main(name: str, seed: str, descriptor: str) -> None:
-    pipe = Connection(int(descriptor))
-    try:
-        fit = load_function(name)
-    except InputError as error:
-        pipe.send_bytes(json.dumps({"kind": "refused", "message": str(error)}).encode())
-        return
-    serve(fit, int(seed), pipe)
-
-
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    serve(sys.argv[1], int(sys.argv[2]), Connection(int(sys.argv[3])))
