@@ -40,7 +40,7 @@ from ..bounds.printed import Bound
 from ..plots import as_svg
 
 OPTIMISATION, SAMPLING, KERNEL = "optimisation", "pair sampling", "kernel approximation"
-# What Theorem 4' (I) has for each.
+# The terms that Theorem 4' (I) has for each.
 BOUND_TERMS = {OPTIMISATION: "inexact", SAMPLING: "sampling", KERNEL: "nystrom"}
 
 
@@ -90,20 +90,24 @@ class ErrorBudget:
         return self.bound.total
 
     @property
+    def lines(self) -> tuple[Term, ...]:
+        """The terms, and their total as one more."""
+        lost = () if self.test is None else (self.test.auc_lost, self.test.auc_lost_error)
+        return (*self.terms, Term("total", self.total, self.allowed, *lost))
+
+    @property
     def table(self) -> str:
         row = "{:>22} {:>11} {:>16} {:>20}".format
-        lines = [row("", "F - p*", "Theorem 4 prime", "test AUC lost")]
-        rows = [(t.name, t.value, t.bound, t.auc_lost, t.auc_error) for t in self.terms]
-        test, size = self.test, f"{self.objective:.8g}, p* = {self.optimum:.8g} +- {self.slack:.1g}"
-        lost = (None, None) if test is None else (test.auc_lost, test.auc_lost_error)
-        for name, value, bound, auc, error in (*rows, ("total", self.total, self.allowed, *lost)):
-            allowed = "-" if bound is None else f"{bound:.2e}"
-            of_auc = "" if auc is None else f"{auc:+.5f} +- {error:.5f}"
-            lines.append(row(name, f"{value:.2e}", allowed, of_auc))
-        if test is not None:
-            shown = f"AUC {test.auc:.5f} +- {test.auc_error:.5f}"
-            lines.append(row("finite test set", f"{test.loss_error:.2e}", "", shown))
-        return "\n".join([*lines, f"F(f) = {size}"])
+        text = [row("", "F - p*", "Theorem 4 prime", "test AUC lost")]
+        for term in self.lines:
+            allowed = "-" if term.bound is None else f"{term.bound:.2e}"
+            lost = "" if term.auc_lost is None else f"{term.auc_lost:+.5f} +- {term.auc_error:.5f}"
+            text.append(row(term.name, f"{term.value:.2e}", allowed, lost))
+        if self.test is not None:
+            shown = f"AUC {self.test.auc:.5f} +- {self.test.auc_error:.5f}"
+            text.append(row("finite test set", f"{self.test.loss_error:.2e}", "", shown))
+        best = f"p* = {self.optimum:.8g} +- {self.slack:.1g}"
+        return "\n".join([*text, f"F(f) = {self.objective:.8g}, {best}"])
 
     def __str__(self) -> str:
         return self.table
@@ -188,16 +192,9 @@ def promised(tol: float) -> float | None:
 
 
 def error_budget(
-    model: object,
-    X: object,
-    y: object,
-    X_test: object = None,
-    y_test: object = None,
-    *,
-    tol: float = 1e-9,
-    delta: float = 0.05,
-    max_time: float | None = None,
-) -> ErrorBudget:
+    model: object, X: object, y: object, X_test: object = None, y_test: object = None,
+    *, tol: float = 1e-9, delta: float = 0.05, max_time: float | None = None,
+) -> ErrorBudget:  # fmt: skip
     """Return what each approximation behind a fitted model costs, next to Theorem 4'.
 
     Parameters
@@ -326,20 +323,20 @@ def budget_picture(budget: ErrorBudget, title: str = "Error budget") -> str:
 
 
 def draw_budget(axes: Any, budget: ErrorBudget, title: str = "Error budget") -> None:
-    rows = [(term.name, term.value, term.bound) for term in budget.terms]
-    rows.append(("total", budget.total, budget.allowed))
+    rows = [*budget.lines]
     if budget.test is not None:
-        rows.append(("finite test set, 1 s.e.", budget.test.loss_error, None))
-    sizes = [abs(value) for _, value, _ in rows]
+        rows.append(Term("finite test set, 1 s.e.", budget.test.loss_error))
+    sizes = [abs(row.value) for row in rows]
     seen = [size for size in sizes if size > budget.slack] or [max(*sizes, 1e-16)]
     floor, names = max(budget.slack, min(seen) / 10, 1e-17), []
-    for at, (name, value, allowed) in enumerate(rows):
-        gain, known = value < 0, abs(value) > budget.slack
-        size, colour = max(abs(value), floor) if known else floor, "#ffffff" if gain else "#0072b2"
-        axes.barh(at, size, color=colour, edgecolor="#0072b2", hatch="///" if gain else None)
-        names.append(f"{name}  {value:.1e}" if known else f"{name}  0")
-        if allowed is not None and allowed > floor:
-            axes.plot([allowed], [at], "D", color="#d55e00", markersize=6)
+    for at, row in enumerate(rows):
+        gain, known = row.value < 0, abs(row.value) > budget.slack
+        size = max(abs(row.value), floor) if known else floor
+        style = {"color": "#ffffff", "hatch": "///"} if gain else {"color": "#0072b2"}
+        axes.barh(at, size, edgecolor="#0072b2", **style)
+        names.append(f"{row.name}  {row.value:.1e}" if known else f"{row.name}  0")
+        if row.bound is not None and row.bound > floor:
+            axes.plot([row.bound], [at], "D", color="#d55e00", markersize=6)
     if budget.bound is not None:
         axes.plot([], [], "D", color="#d55e00", label="allowed by Theorem 4'")
     axes.axvline(1.0, color="#555555", linewidth=1, linestyle=":", label="F(0) = 1")

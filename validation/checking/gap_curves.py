@@ -24,8 +24,6 @@ from ...exact.tools.rounding import above
 from ..report import pictures
 from .worker import Point, Request, start
 
-ONE_POINT = "one point; with an argument callback, max_iter or tol it would be a curve"
-
 
 @dataclass(frozen=True)
 class Curve:
@@ -67,10 +65,9 @@ class GapCurves:
                 gap, at, F = curve.relative_gap[k], curve.seconds[k], self.dual + curve.gap[k]
                 best = (f"{gap:.2e}", f"{F:.6g}", f"{at:.3g}")
             lines.append(form(curve.name, width, *best, len(curve.seconds), curve.ended))
-        once = [c.name for c in self.curves if c.way == "once" and c.seconds]
-        if once:
-            lines.append(f"  {', '.join(once)}: {ONE_POINT}")
-        return "\n".join(lines)
+        once = ", ".join(c.name for c in self.curves if c.way == "once" and c.seconds)
+        said = "one point; with an argument callback, max_iter or tol it would be a curve"
+        return "\n".join([*lines, f"  {once}: {said}"] if once else lines)
 
     def __str__(self) -> str:
         return self.table
@@ -143,20 +140,11 @@ OWN_FITS = SimpleNamespace(**{loss: partial(_solved, loss) for loss in ALL_LOSSE
 
 def gap_curves(
     fits: Mapping[str, Callable[..., Any] | str] | Solution | Mapping[str, Solution],
-    X: Any = None,
-    y: Any = None,
-    lam: float | None = None,
-    *,
-    max_time: float = 10.0,
-    loss: str = "hinge",
-    seed: int = 0,
-    isolate: bool = True,
-    ours: bool = True,
-    data: str = "data",
-    by: str = "seconds",
-    axes: Any = None,
+    X: Any = None, y: Any = None, lam: float | None = None, *, max_time: float = 10.0,
+    loss: str = "hinge", seed: int = 0, isolate: bool = True, ours: bool = True,
+    data: str = "data", by: str = "seconds", axes: Any = None,
     progress: Callable[[str], object] = lambda words: None,
-) -> Any:
+) -> Any:  # fmt: skip
     """Measure solvers against time by proved gaps, or draw the histories of solutions.
 
     Each is to minimise lam/2 |w|^2 + mean over pairs of loss(w'x_i - w'x_j). A fit with an argument
@@ -171,11 +159,10 @@ def gap_curves(
         `aucert.validation.report.pictures.gap_curves`.
     X, y : array (n, d), array (n,)
         Two kinds of labels; the fits see 1 for the larger and 0.
-    lam : float
-        > 0.
+    lam : float > 0
     max_time : float
-        Seconds inside the fit for each solver, all its runs together. First, its small run may take
-        60 s to compile, and so may the lower bound, or ten times as long.
+        Seconds inside the fit for each solver, all its runs together. Before, its small run may
+        take 60 s to compile, and so may the lower bound, or ten times as long.
     loss : str
         A name of `exact.losses.registry.ALL_LOSSES`: "hinge", "logistic", ...
     seed, isolate
@@ -219,24 +206,23 @@ def gap_curves(
         raise InputError(f"X has {rows.size:,} numbers, {LARGEST:,} at most: take fewer rows")
     labels, lam, max_time = problem.pairs.positive.astype(int), float(lam), float(max_time)
     few = np.concatenate([np.flatnonzero(labels == k)[:WARM_UP_ROWS] for k in (0, 1)])
-    longer = max(max_time, WARM_UP_SECONDS)
+    whole = {"X": rows, "y": labels, "lam": lam}
     progress(f"{data}, lam {lam:g}: the lower bound")
     limit = max(10 * max_time, WARM_UP_SECONDS)  # it compiles, too
     dual = float(solve(X, y, lam, loss=loss, tol=ACCURACY, max_time=limit).certificate.dual)
-    curves, how = [], ""
+    curves, how, limit = [], "", max(max_time, WARM_UP_SECONDS)
     for name, fit in named.items():
         progress(f"{data}, lam {lam:g}: {name}, {max_time:g} s at most")
         with closing(start(fit, seed, isolate)) as runner:
             how, takes = runner.how, runner.takes
             way = next((k for k in ("callback", "max_iter", "tol") if k in takes), "once")
-            traced = {"trace": max_time} if way == "callback" else {}
-            first = {"X": rows[few], "y": labels[few], "lam": lam} | traced
-            if runner.ask(first, longer)["kind"] == "timeout":
-                size = f"{few.size} rows"
-                found = [], f"its first run, of {size}, did not come back in {longer:g} s"
+            small = whole | {"X": rows[few], "y": labels[few]}
+            small |= {"trace": max_time} if way == "callback" else {}
+            if runner.ask(small, limit)["kind"] == "timeout":
+                late = f"did not come back in {limit:g} s"
+                found = [], f"its first run, of {few.size} rows, {late}"
             else:
-                request = {"X": rows, "y": labels, "lam": lam}
-                found = _points_of(runner, way, request, max_time)
+                found = _points_of(runner, way, whole, max_time)
         curves.append(_judged(name, problem, dual, *found, way))
     return GapCurves(data, *rows.shape, lam, loss, max_time, dual, tuple(curves), how)
 
