@@ -5,12 +5,13 @@ from __future__ import annotations
 import itertools
 import math
 import platform
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -55,30 +56,27 @@ class Row(Outcome, Statement):
         return cls(**{**row, **parts})
 
 
-# The ten sentences that matter: every picture is drawn from the effects, the details or the figures
-# of rows of the run; a headline whose row is not in the run, or raised, is left out.
-
-WORDS: dict[str, tuple[str, str]] = {  # verdict to the word on a sentence of ours, and its colour
-    Verdict.HOLDS: ("We find: yes", "good"),
-    Verdict.BORNE_OUT: ("We find: yes", "good"),
-    Verdict.FAILS: ("We find: no", "bad"),
-    Verdict.CONTRADICTED: ("We find: no", "bad"),
-    Verdict.VACUOUS: ("We find: empty", "warn"),
-    Verdict.LOOSE: ("We find: loose", "warn"),
-    Verdict.UNDECIDED: ("We find: open", "open"),
-    Verdict.NOT_TESTABLE: ("Not run", "open"),
-    ERROR: ("Error", "bad"),
+NOT_RUN = "not run"
+WORDS: dict[str, tuple[str, str, str]] = {  # verdict to word, colour and column of the counts
+    Verdict.HOLDS: ("We find: yes", "good", "stand"),
+    Verdict.BORNE_OUT: ("We find: yes", "good", "stand"),
+    Verdict.FAILS: ("We find: no", "bad", "fall"),
+    Verdict.CONTRADICTED: ("We find: no", "bad", "fall"),
+    Verdict.VACUOUS: ("We find: empty", "warn", "empty or loose"),
+    Verdict.LOOSE: ("We find: loose", "warn", "empty or loose"),
+    Verdict.UNDECIDED: ("We find: open", "open", "undecided"),
+    Verdict.NOT_TESTABLE: ("Not run", "open", NOT_RUN),
+    ERROR: ("Error", "bad", NOT_RUN),
 }
 MOST_PARTS = 8  # effects that a forest shows below their mean, at most
 # Curves of Theorem 4 and 4' in one colour wherever they are drawn.
 OBJECTS = {"Theorem 4, at least": 1, "Theorem 4'": 2, "Theorem 4', a priori": 3}
-PLACES = ("estimate", "low", "high", "printed")
+PLACES = ("estimate", "printed", "low", "high")
 SIGNS = {"for": "+", "against": "−", "either": "±", "neither": ""}  # which way a departure works
 
 
 def ticks(low: float, high: float, log: bool, most: int = 5) -> list[tuple[float, str]]:
-    """Return places on an axis, `most` of them at most, with their labels; low, high and places of
-    a logarithmic one are logarithms."""
+    """Return places on an axis, `most` at most, with labels; of a logarithmic one logarithms."""
     from matplotlib.ticker import LogLocator, MaxNLocator
 
     if log:
@@ -123,8 +121,7 @@ def chart(
     return {"curves": drawn, "x": marks[0], "y": marks[1], "labels": labels, "size": size}
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(NamedTuple):
     """A line of a forest: an effect, and the row that makes the claim; all of it or a part."""
 
     name: str  # the statement of the row, if empty
@@ -144,10 +141,10 @@ def forest(lines: Sequence[Line]) -> dict[str, Any]:
     """Return what the template draws: a line each, its places on the axis in percent, its numbers.
     What the sentence claims is shaded; an interval that leaves the axis is cut at its end."""
     scale, unit = shown_unit(lines[0].effect["unit"])
-    power, reach = unit.startswith("log10 of "), [0.0]
+    power, reach, known = unit.startswith("log10 of "), [0.0], []
     for line in lines:
-        keys = ("estimate", "printed", "low", "high")[: 4 if line.whole else 2]
-        reach += [scale * line.effect[key] for key in keys if line.effect[key] is not None]
+        known.append({k: scale * x for k in PLACES if (x := line.effect[k]) is not None})
+        reach += [x for k, x in known[-1].items() if line.whole or k in PLACES[:2]]
     pad = 0.07 * (max(reach) - min(reach) or 1.0)
     low, high = min(reach) - pad, max(reach) + pad
 
@@ -161,28 +158,28 @@ def forest(lines: Sequence[Line]) -> dict[str, Any]:
         return shown.replace("-", "−")
 
     found = []
-    for line in lines:
-        known = {k: scale * x for k, x in line.effect.items() if k in PLACES and x is not None}
-        ends = known.get("low", low), known.get("high", high)
-        digits = max(0, 1 - math.floor(math.log10((ends[1] - ends[0]) / 2 or 1.0)))
-        side, than, margin = (line.row.details.get(key, 0) for key in ("side", "than", "margin"))
-        than, margin = scale * than, scale * margin
-        said = f"above {text(than, 2)}" if power else f"above {than:g}"
-        if side == "within":
-            said = f"within ±{margin:g}"
-        elif margin and than >= 0:
-            said += f", none within ±{margin:g}"
-        start, end = (-margin, margin) if side == "within" else (than, math.inf)
-        shown = {k: text(x, digits) for k, x in known.items()}
-        at_ends = {"low": 0, "high": 100} | {k: at(x) for k, x in known.items()}
-        places = {"at": at_ends, "shade": (at(start), at(end))}
-        found.append({"of": line, "shown": shown, "claim": said} | places)
+    for line, numbers in zip(lines, known, strict=True):
+        width = numbers.get("high", high) - numbers.get("low", low)
+        digits = max(0, 1 - math.floor(math.log10(width / 2 or 1.0)))
+        than, margin = (scale * line.row.details.get(key, 0) for key in ("than", "margin"))
+        if line.row.details.get("side") == "within":
+            said, shade = f"within ±{margin:g}", (at(-margin), at(margin))
+        else:
+            said = f"above {text(than, 2)}" if power else f"above {than:g}"
+            said += f", none within ±{margin:g}" if margin and than >= 0 else ""
+            shade = at(than), at(math.inf)
+        shown = {k: text(x, digits) for k, x in numbers.items()}
+        places = {"low": 0, "high": 100} | {k: at(x) for k, x in numbers.items()}
+        found.append({"of": line, "shown": shown, "claim": said, "at": places, "shade": shade})
     marks = [(at(x), "×" * power + label) for x, label in ticks(low, high, power)]
     return {"unit": unit.removeprefix("log10 of "), "ticks": marks, "zero": at(0), "lines": found}
 
 
-@dataclass(frozen=True)
-class Headline:
+# The ten sentences that matter: every picture is drawn from the effects, the details or the figures
+# of rows of the run; a headline whose row is not in the run, or raised, is left out.
+
+
+class Headline(NamedTuple):
     name: str
     sentence: str
     word: str
@@ -197,18 +194,14 @@ Rows = Mapping[str, Row]
 Drawn = tuple[str, str, "list[Line] | dict[str, Any]"]  # number, what it is, lines or a chart
 SMALL = (270, 96)  # the box of a chart next to a sentence
 TEN: dict[str, tuple[Any, ...]] = {}  # by the claim that decides, in their order
+REPAIRED = ("Paper: false, repaired", "bad")
 
 
 def headline(
     name: str, sentence: str, *word: str, wrong: str = ""
-) -> Callable[[Callable[[Row, Rows], Drawn]], Callable[[Row, Rows], Drawn]]:
+) -> Callable[[Callable[[Row, Rows], Drawn]], None]:
     """Enter a headline; `word` and its colour if not those of the verdict, `wrong` in print."""
-
-    def entered(made: Callable[[Row, Rows], Drawn]) -> Callable[[Row, Rows], Drawn]:
-        TEN[name] = sentence, word, wrong or name, made
-        return made
-
-    return entered
+    return lambda made: TEN.update({name: (sentence, word, wrong or name, made)})
 
 
 def _between(effect: Mapping[str, Any], digits: int, factor: float = 1.0) -> str:
@@ -285,8 +278,7 @@ def _theorem_4(row: Row, rows: Rows) -> Drawn:
     "sauc-eq-20-as-printed",
     "SAUC inverts a matrix that has no inverse, and its score lacks a factor. Both have an "
     "exact repair: it still is AUC-SVM with another kernel.",
-    "Paper: false, repaired",
-    "bad",
+    *REPAIRED,
 )
 def _score(row: Row, rows: Rows) -> Drawn:
     points = {float(key.split()[1].rstrip(":")): x for key, x in row.details.items()}
@@ -318,8 +310,7 @@ def _structure(row: Row, rows: Rows) -> Drawn:
     "sht-theorem-1-in-the-experiments",
     "SHT's convergence theorem is false as printed. Repaired it holds, and none of the paper's "
     "experiments meets its condition.",
-    "Paper: false, repaired",
-    "bad",
+    *REPAIRED,
     wrong="sht-theorem-1-condition-as-printed",
 )
 def _condition(row: Row, rows: Rows) -> Drawn:
@@ -353,8 +344,7 @@ def _screening(row: Row, rows: Rows) -> Drawn:
     "nsauc-reaches-the-optimum-where-lam-t-is-large",
     "NSAUC's printed step solves another problem. Repaired it reaches the optimum where lam T is "
     "large.",
-    "Paper: false, repaired",
-    "bad",
+    *REPAIRED,
     wrong="algorithm-3-printed-step-solves-another-problem",
 )
 def _sgd(row: Row, rows: Rows) -> Drawn:
@@ -387,10 +377,10 @@ def headlines(rows: Rows) -> list[Headline]:
         with suppress(KeyError):  # another row that it needs is not in the run
             number, what, shown = made(rows[name], rows)
             own = word if rows[name].as_expected else ("Not as recorded", "bad")
-            said, colour = own if word else WORDS[rows[name].verdict]
+            said = own if word else WORDS[rows[name].verdict][:2]
             picture = forest(shown) if isinstance(shown, list) else shown
             letter = rows[wrong].severity
-            found.append(Headline(name, sentence, said, colour, letter, number, what, picture))
+            found.append(Headline(name, sentence, *said, letter, number, what, picture))
     return found
 
 
@@ -400,11 +390,10 @@ def hats(text: str) -> str:
 
 def forests(rows: Sequence[Row]) -> list[tuple[str, dict[str, Any]]]:
     """Return tables with the forests of their findings, one for each unit."""
-    groups: dict[tuple[str, str], list[Line]] = {}
+    groups = defaultdict[tuple[str, str], list[Line]](list)
     for row in rows:
         if row.kind == "finding" and row.effects:
-            key = row.details["table"], row.effects[0]["unit"]
-            groups.setdefault(key, []).extend(lines_of(row))
+            groups[row.details["table"], row.effects[0]["unit"]] += lines_of(row)
     return [(table, forest(lines)) for (table, _), lines in groups.items()]
 
 
@@ -458,16 +447,15 @@ class Report:
 
     def counts(self) -> list[tuple[str, dict[str, int]]]:
         """Return kind by kind, and for all, how many claims stand where; each adds up to all."""
+        places = [(row.kind, WORDS[row.verdict][2]) for row in self.rows]
+        columns = dict.fromkeys(column for _, _, column in WORDS.values())
+        if NOT_RUN not in {column for _, column in places}:
+            del columns[NOT_RUN]
         found: list[tuple[str, dict[str, int]]] = []
         for kind in (*claim.KINDS, "all"):
-            rows = [row for row in self.rows if kind in (row.kind, "all")]
-            columns = {
-                name: sum(row.verdict in some for row in rows)
-                for name, some in COLUMNS.items()
-                if name != "not run" or any(row.verdict in some for row in self.rows)
-            }
-            if rows:
-                found.append((kind, columns | {"all": len(rows)}))
+            of = Counter(column for each, column in places if kind in (each, "all"))
+            if of:
+                found.append((kind, {name: of[name] for name in columns} | {"all": of.total()}))
         return found
 
     def html(self) -> str:
@@ -494,7 +482,8 @@ class Report:
             rates=[row for row in self.rows if "rates" in row.details],
             forests=forests(self.rows),
             figures=[figures[name] for name in FIGURES if name in figures],
-            part_1=part_1(),
+            # What (I) of Theorem 4' has for B = n drawn pairs, where k(x, x) = 1: R^2 = 2.
+            part_1={lam: [sampling_term(lam, n, 2**0.5) for n in SIZES] for lam in LAMS},
             wrong={n: form for n, form in statements().items() if n in rows and "severity" in form},
             severities=claim.SEVERITIES,
             words=WORDS,
@@ -504,32 +493,19 @@ class Report:
             safe=Markup,
         )
 
-    def write(self, folder: str | Path) -> None:
+    def write(self, folder: Path) -> None:
         """Write claims.json and report.html, each complete or not at all."""
         text = self.html()
-        Path(folder).mkdir(parents=True, exist_ok=True)
-        write_json(Path(folder) / "claims.json", self.as_json())
-        write_text(Path(folder) / "report.html", text)
+        folder.mkdir(parents=True, exist_ok=True)
+        write_json(folder / "claims.json", self.as_json())
+        write_text(folder / "report.html", text)
 
 
-COLUMNS: dict[str, tuple[str, ...]] = {
-    "stand": (Verdict.HOLDS, Verdict.BORNE_OUT),
-    "fall": (Verdict.FAILS, Verdict.CONTRADICTED),
-    "empty or loose": (Verdict.VACUOUS, Verdict.LOOSE),
-    "undecided": (Verdict.UNDECIDED,),
-    "not run": (Verdict.NOT_TESTABLE, ERROR),
-}
 # Pictures of the section on Theorem 4, by the names that their claims give them.
 FIGURES = ("theorem-4-against-n", "bound-against-error-3", "theorem-4-prime-part-1")
-
 # Rows of the tables of ScalingUp, which draws as many pairs; lam of its order.
 SIZES = (5_000, 10_000, 50_000, 100_000, 1_000_000, 10_000_000)
 LAMS = (0.1, 0.01, 0.001, 0.0001, 0.00001)
-
-
-def part_1() -> dict[float, list[float]]:
-    """Return what (I) of Theorem 4' has for B = n drawn pairs, where k(x, x) = 1: R^2 = 2."""
-    return {lam: [sampling_term(lam, n, 2**0.5) for n in SIZES] for lam in LAMS}
 
 
 def shown(value: str | float) -> str:

@@ -23,7 +23,14 @@ from aucert.validation.claims.theorem_4 import CASES
 from aucert.validation.data.datasets import load
 from aucert.validation.effects import Effect
 from aucert.validation.plots import Figure, Series
-from aucert.validation.report.document import Report, Row, environment, forest, lines_of
+from aucert.validation.report.document import (
+    Report,
+    Row,
+    environment,
+    forest,
+    headlines,
+    lines_of,
+)
 from aucert.validation.report.pictures import certified_margins, gap_curves
 from loops import each, refuses
 from pages import Page
@@ -113,6 +120,16 @@ def test_a_forest_shades_what_is_claimed_and_keeps_every_number_on_its_axis() ->
         start, end = whole["shade"]
         assert start == drawn["zero"] if above else start < drawn["zero"] < end < places[0]
         assert whole["claim"] == ("above 0, none within ±1" if above else "within ±1")
+
+
+def test_the_first_page_gives_the_exponents_that_the_run_measured() -> None:
+    drawn, rate = "incomplete-model-has-comparable-auc", "incomplete-nystrom-converges-in-the-pairs"
+    real = [f"competitive-auc{of}-on-real-sets" for of in ("", "-of-the-kernel")]
+    some = (Effect("a", -0.01, 0.001, 9, "AUC").document(),) * 2
+    details = {"side": "above", "than": -0.1, "margin": 0.1, "exponents": [-1.25, -0.5, -0.75]}
+    (head,) = headlines({n: row(n, effects=some, details=details) for n in (drawn, rate, *real)})
+    assert head.name == drawn and "like B to the power -1.25 to -0.50." in head.what
+    assert not headlines({n: row(n, effects=some, details=details) for n in (drawn, *real)})
 
 
 def test_the_counts_add_up_to_all_claims() -> None:
