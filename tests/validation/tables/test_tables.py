@@ -57,7 +57,7 @@ def results(experiment: Experiment, make: Any, **cut: object) -> Results:
 
 
 def paired_tests(name: str, found: Results) -> Any:
-    return of_page("", "", tables()[name].render(found)).tests
+    return of_page("", "", tables()[name].render(found)).known
 
 
 def test_the_winner_is_that_of_all_folds_of_all_candidates() -> None:
@@ -358,7 +358,7 @@ def test_evidence_that_lacks_a_part_is_refused(tmp_path: Path) -> None:
     refuses(r"no part rep=0 of protocol 1 .*: restore ", from_evidence, registry["one"], tmp_path)
     reproduce(out=tmp_path / "out", registry=registry, evidence=tmp_path, profile="full")
     found = from_evidence(registry["one"], tmp_path)
-    assert "6 parts" in found.source and found.cells["all", "value"].df == 5
+    assert "6 parts" in found.source and found.known["all | value"].df == 5
     refuses("of protocol 2", from_evidence, planted(protocol=2)["one"], tmp_path)
 
 
