@@ -263,9 +263,9 @@ class Finding:
     def says(self, effect: Effect, m: int = 1) -> tuple[str, Verdict]:
         """Return the answer of an effect, in a word and as a verdict."""
         low, high = (end - self.than for end in effect.interval(m=m))
-        claims_difference = self.side == "above" and self.than >= 0
+        little = -self.margin < low and high < self.margin
         if self.side == "within":
-            if -self.margin < low and high < self.margin:
+            if little:
                 return "within the margin", Verdict.BORNE_OUT
             if low > self.margin or high < -self.margin:
                 return "beyond the margin", Verdict.CONTRADICTED
@@ -273,7 +273,7 @@ class Finding:
             return "on the side claimed", Verdict.BORNE_OUT
         elif high < 0:
             return "on the other side", Verdict.CONTRADICTED
-        elif claims_difference and -self.margin < low and high < self.margin:
+        elif little and self.than >= 0:
             return "within the margin, though a difference is claimed", Verdict.CONTRADICTED
         return "cannot decide", Verdict.UNDECIDED
 
@@ -289,11 +289,10 @@ class Finding:
             word, verdict = f"on the other side for {against[0].name}", Verdict.CONTRADICTED
         others = {self.says(self.effects(numbers, a)[0])[1] for a in self.also}
         why = self.not_run or self.turned
-        if self.not_run:
-            word = "not compared"
-        elif self.turned or others - {verdict}:
-            word = "depends on the protocol"
-            why = self.turned or "Another reading of the protocol gives another answer."
+        if others - {verdict} and not why:
+            why = "Another reading of the protocol gives another answer."
+        if why:
+            word = "not compared" if self.not_run else "depends on the protocol"
         measured, more = f"{shown(whole)}: {word}", []
         if other is not None:
             measured += f" (for {other.name} {shown(other)})"
@@ -331,9 +330,8 @@ class Finding:
 
     def turn(self, whole: Effect, why: str) -> str:
         """Return by how much the estimate would have to change to be answered otherwise."""
-        ends = np.array(whole.interval()) - self.than
         edges = [0.0] if self.side == "above" else [-self.margin, self.margin]
-        by = float(min(abs(end - edge) for end in ends for edge in edges))
+        by = min(abs(end - self.than - edge) for end in whole.interval() for edge in edges)
         change = f"a change of {in_unit(by, self.unit, '.2g')} in the estimate"
         return f"none while this stands: {why} Without it {change}" if why else change
 
