@@ -466,9 +466,7 @@ def said_on(table: Table, page: Page, results: Results) -> tuple[Said, ...]:
 def said_by(numbers: Numbers, full: bool = True) -> tuple[Said, ...]:
     """Return each finding of a table with its verdict by these numbers."""
     found = []
-    for finding in FINDINGS.values():
-        if finding.table != numbers.table:
-            continue
+    for finding in (one for one in FINDINGS.values() if one.table == numbers.table):
         try:
             answer = finding.answer(numbers)
             verdict = answer.verdict if full else Verdict.UNDECIDED

@@ -135,11 +135,11 @@ def fits(
         _, seconds = timed(lambda: machine.fit(train.X, train.positive))
         one = {"auc": auc(machine.decision_function(test.X), test.positive), "seconds": seconds}
         return [one | {"steps": int(machine.n_iter_[0]), "sigma": sigma, "cost": costs[0]}]
-    y, count, found = train.positive.astype(int), sides.count(k), []
-    lams = [1 / (cost * count) for cost in costs]
+    y, pairs, found = train.positive.astype(int), sides.pairs(k), []
+    count = pairs.on(train.positive).count()
     asked: dict[str, Any] = {"kernel": kernel, "gamma": gamma, "structure": structure}
-    asked |= {"pairs": sides.pairs(k), "tol": tol, "method": "descent"}
-    path, seconds = timed(lambda: regularization_path(train.X, y, lams, **asked))
+    asked |= {"lams": [1 / (cost * count) for cost in costs], "pairs": pairs, "tol": tol}
+    path, seconds = timed(lambda: regularization_path(train.X, y, method="descent", **asked))
     for cost, scores, point in zip(costs, path.scores(test.X), path.points, strict=True):
         one = {"auc": auc(scores, test.positive), "seconds": seconds / len(costs), "pairs": count}
         one |= {"gap": point.certificate.relative_gap or 0.0, "steps": point.solution.n_iter}
@@ -329,7 +329,7 @@ def read(
 def own(results: Results, reading: str | None = None) -> Results:
     """Return the results of a reading, by default the paper's own."""
     reading = reading or results.budget.get("units and pairs", [None])[0]
-    kept = (part for part in results.parts if part.parameters.get("reading") == reading)
+    kept = [part for part in results.parts if part.parameters.get("reading") == reading]
     return replace(results, parts=tuple(kept))
 
 
@@ -508,9 +508,6 @@ def fig_4(page: Page) -> None:
             page.paired(sides, names, before=f"{before}, {what}", overlap=1.0)
 
 
-INSIDE = ("best lambda in [0.001, 1000]", "best one outside")
-
-
 @table("sauc-fig-5", "sauc-lambda")
 def fig_5(page: Page) -> None:
     results, lambdas = page.results, page.results.budget["lambda"]
@@ -536,7 +533,8 @@ def fig_5(page: Page) -> None:
                 max((found[lam] for lam in lambdas if (1e-3 <= lam <= 1e3) is within), key=np.mean)
                 for within in (True, False)
             ]
-            page.paired(sides, INSIDE, before=before, overlap=1.0)
+            names = ("best lambda in [0.001, 1000]", "best one outside")
+            page.paired(sides, names, before=before, overlap=1.0)
 
 
 # [SAUC, Tables 1 and 2, Fig. 2 (the second of two), Fig. 3]: the XOR problem.
