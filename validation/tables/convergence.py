@@ -218,7 +218,7 @@ def interval(values: Sequence[float] | np.ndarray, digits: int = 2) -> str:
 
 
 def exponent(
-    what: str, where: str, theory: str, values: np.ndarray, reference: str, note: str, one: float
+    what: str, where: str, theory: str, one: float, values: np.ndarray, reference: str, note: str
 ) -> Line:
     """Return a line of an exponent of which theory has this one."""
     away = float(np.mean(values)) - one
@@ -252,30 +252,25 @@ def sampling(records: Records, where: str) -> np.ndarray:
     return np.maximum(excess, TOL)
 
 
-def order(gaps: Sequence[float]) -> float:
-    """Return the order of a method at its end: log of a gap over that of the one before."""
-    kept = [gap for gap in gaps if gap > 1e-13]
-    return float(np.log(kept[-1]) / np.log(kept[-2]))
-
-
 def lines(records: Records) -> Iterator[Line]:
+    agrees = {True: "yes", False: "no"}
     for where in [name for name in SETS if of(records, "pairs", name)]:
         lost = by_d(records, where, -1, "loss difference")
         floor = np.median(by_d(records, where, 0, "loss difference")[:, -1])
         above = times(by_d(records, where, -1, "bound II"), lost)
         what = "loss difference U(f^) − U_B(f~_B) in B, all landmarks"
         note = f"d = n/20 stops at {floor:.2g}; Theorem 4′ (II) {above}"
-        yield exponent(what, where, "−1/2", slopes(DRAWN, lost), "certified f^", note, -0.5)
+        yield exponent(what, where, "−1/2", -0.5, slopes(DRAWN, lost), "certified f^", note)
         found, bound = sampling(records, where), by_d(records, where, 1, "bound I")
         what = "F(f~_B) − p*_P in B, d = n/5"
         note = f"Theorem 4′ (I) {interval(slopes(DRAWN, bound))}, {times(bound, found)}"
-        yield exponent(what, where, "−1", slopes(DRAWN, found), "certified p*_P", note, -1)
+        yield exponent(what, where, "−1", -1, slopes(DRAWN, found), "certified p*_P", note)
     if active := of(records, "active"):
         found = [one["excess"] for one in active]
         scaled = np.mean([np.array(r["excess"]) * DRAWN / r["trace"] for r in active], axis=0)
         slope, note = slopes(DRAWN, found), f"{scaled.min():.2f} to {scaled.max():.2f} times it"
         what = "the same, every hinge active"
-        yield exponent(what, "linear", "−1", slope, "tr Cov Δ / (2 λB)", note, -1)
+        yield exponent(what, "linear", "−1", -1, slope, "tr Cov Δ / (2 λB)", note)
     for where, rule in product((*TWO, "identity"), RULES):
         if found := [r[rule] for r in of(records, "landmarks", where) if rule in r]:
             lost = np.maximum([one["loss"] for one in found], SMALL)
@@ -289,53 +284,46 @@ def lines(records: Records) -> Iterator[Line]:
         if made := of(records, "lam", where):
             found, bound = ([r[name] for r in made] for name in ("excess", "bound"))
             note = f"Theorem 4′ (I) {interval(slopes(LAMS, bound))}, {times(bound, found)}"
-            what, slope = "F(f~_B) − p*_P in λ, B = 10 n", slopes(LAMS, found)
-            said = interval(slope), "certified p*_P", note, "yes" if min(slope) > -1 else "no"
-            yield Line(what, where, "−1 at worst", *said)
-    yield from of_solvers(records)
-
-
-def of_solvers(records: Records) -> Iterator[Line]:
+            slope = slopes(LAMS, found)
+            said = interval(slope), "certified p*_P", note, agrees[min(slope) > -1]
+            yield Line("F(f~_B) − p*_P in λ, B = 10 n", where, "−1 at worst", *said)
     for where in TWO:
         if made := of(records, "steps", where):
             slope = interval(slopes(STEPPED, [r["Adamax"] for r in made]))
             yield Line("excess in steps, Adamax", where, "not in print", slope, "certified optimum")
         for lam in SGD_LAMS if made else ():
-            what, slope = f"NSAUC {lam:g}", slopes(EPOCHS, [r[f"NSAUC {lam:g}"] for r in made])
+            slope = slopes(EPOCHS, [r[f"NSAUC {lam:g}"] for r in made])
+            what, theory = f"excess in epochs, NSAUC {lam:g}", "−1 where λT ≫ 1"
             note = f"λT from {lam * N:g} to {lam * N * EPOCHS[-1]:g}"
-            theory, reference = "−1 where λT ≫ 1", "certified optimum"
-            yield exponent(f"excess in epochs, {what}", where, theory, slope, reference, note, -1)
+            yield exponent(what, where, theory, -1, slope, "certified optimum", note)
         made = of(records, "newton", where)
-        for n in [key for key in (made[0] if made else {}) if key.isdigit()]:
-            gaps = [r[n] for r in made]
-            steps = [
-                max(next(k for k, gap in enumerate(one) if gap <= tol) for one in gaps)
-                for tol in TOLERANCES
-            ]
-            what, orders = f"truncated Newton, order, n = {n}", [order(g) for g in gaps]
+        for n in filter(str.isdigit, made[0] if made else ()):
+            gaps = [np.array(r[n]) for r in made]
+            steps = [max(np.flatnonzero(one <= tol)[0] for one in gaps) for tol in TOLERANCES]
+            ends = [np.log(one[one > 1e-13][-2:]) for one in gaps]
+            orders = [last / before for before, last in ends]
             note = f"{', '.join(map(str, steps))} steps to gaps of 1e-2, 1e-4, 1e-8, 1e-12"
-            said = interval(orders), "its own certificate", note, "yes" if min(orders) > 1 else "no"
-            yield Line(what, where, "above 1", *said)
+            said = interval(orders), "its own certificate", note, agrees[min(orders) > 1]
+            yield Line(f"truncated Newton, order, n = {n}", where, "above 1", *said)
     if made := of(records, "theory"):
         ends, allowed = ([r[name][-1] for r in made] for name in ("distance", "bound"))
         theory, measured = f"at most {np.mean(allowed):.3f}", f"plateau {interval(ends, 3)}"
-        below = "yes" if max(ends) < min(allowed) else "no"
         note = f"kappa {np.mean([r['kappa'] for r in made]):.2f} a step"
-        what = "SHT, distance to w*, Theorem 1’s step"
-        yield Line(what, "20,000 × 10", theory, measured, "exact sparse optimum", note, below)
+        said = measured, "exact sparse optimum", note, agrees[max(ends) < min(allowed)]
+        yield Line("SHT, distance to w*, Theorem 1’s step", "20,000 × 10", theory, *said)
     if made := of(records, "published"):
         left = np.maximum([r["excess"] for r in made], SMALL)
         rate = np.exp(np.polyfit(np.arange(left.shape[1]), np.log(left).T, 1)[0])
-        said = interval(rate, 3), "where it ends", "", "yes" if rate.max() < 1 else "no"
+        said = interval(rate, 3), "where it ends", "", agrees[rate.max() < 1]
         yield Line("SHT-AUC as published, factor an epoch", "500 × 200", "below 1", *said)
 
 
 def panels(records: Records) -> list[Panel]:
     found = []
 
-    def put(title: str, x: str, y: str, curves: Curves, log_x: bool = True) -> None:
+    def put(title: str, x: str, y: str, curves: Sequence[Any], log_x: bool = True) -> None:
         if curves:
-            series = tuple(Series.of(name, at, values) for name, at, values in curves)
+            series = tuple(Series.of(*curve) for curve in curves)
             found.append(Panel(title, x, y, series, log_x, True))
 
     def middle(values: Any) -> list[float]:
@@ -352,12 +340,14 @@ def panels(records: Records) -> list[Panel]:
     by_lam = {where: [r["excess"] for r in of(records, "lam", where)] for where in TWO}
     curves = [(where, LAMS, middle(values)) for where, values in by_lam.items() if values]
     put("B = 10 n", "λ", "F(f~_B) − p*_P", curves)
-    if made := of(records, "steps", TWO[0]):
-        values = {lam: middle([r[f"NSAUC {lam:g}"] for r in made]) for lam in SGD_LAMS}
-        curves = [(f"λ = {lam:g}", [lam * N * k for k in EPOCHS], v) for lam, v in values.items()]
-        put("NSAUC", "λT", "relative excess", curves)
-    if made := of(records, "newton", TWO[0]):
-        gaps = {n: (*made[0][n], *[0.0] * 5)[:5] for n in made[0] if n.isdigit()}
+    made = of(records, "steps", TWO[0])
+    curves = [
+        (f"λ = {lam:g}", [lam * N * k for k in EPOCHS], middle([r[f"NSAUC {lam:g}"] for r in made]))
+        for lam in (SGD_LAMS if made else ())
+    ]
+    put("NSAUC", "λT", "relative excess", curves)
+    for first in of(records, "newton", TWO[0])[:1]:
+        gaps = {n: (*first[n], *[0.0] * 5)[:5] for n in first if n.isdigit()}
         curves = [(f"n = {n}", range(1, 6), values) for n, values in gaps.items()]
         put("truncated Newton", "step", "relative gap", curves, False)
     if made := of(records, "theory"):
@@ -365,9 +355,6 @@ def panels(records: Records) -> list[Panel]:
         curves = [(label, WALKED, middle([r[name] for r in made])) for label, name in names]
         put("SHT and the exact w*", "step", "|w_t − w*|", curves, False)
     return found
-
-
-Curves = Sequence[tuple[str, Sequence[float], Sequence[float]]]
 
 
 @table("convergence", "convergence")
