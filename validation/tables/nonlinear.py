@@ -17,8 +17,6 @@ from ...approx.oam import OnlineAUC
 from ...approx.online import from_rows
 from ...approx.solam import StochasticSaddle
 from ...exact.api.cross_validation import cross_validated_path, make_splits
-from ...exact.formulation.formulation import Formulation, formulate
-from ...exact.formulation.request import Request
 from ...exact.pairs.auc import auc
 from ...exact.spaces.kernels import get_kernel
 from ..data.datasets import TASKS, load_real
@@ -202,20 +200,14 @@ def lams(job: Job, train: Sample, of: str = "") -> list[float]:
     return sorted((1 / (2.0**k * pairs) for k in job.budget[f"log2 C{of}"]), reverse=True)
 
 
-def machine(sample: Sample, lam: float, gamma: float | None) -> Formulation:
-    """Return the squared hinge over all pairs, linear or in the Gaussian kernel."""
-    kernel: Any = {} if gamma is None else {"kernel": "rbf", "gamma": gamma}
-    request = Request.of(lam, "squared_hinge", **kernel)
-    return formulate(sample.X, sample.positive.astype(int), request)
-
-
 def tuned(job: Job, tuning: Sample, grid: list[float], gamma: Any = None) -> tuple[float, float]:
     """Return the highest mean AUC of the held-out rows along one certified path a fold, and its
     lam, the largest of equals. The smallest lam cost most; they are left out once two in a row are
     clearly worse."""
 
     def fold(rows: np.ndarray, held: np.ndarray) -> Iterator[float]:
-        task, test = machine(tuning.part(rows), 1.0, gamma), tuning.part(held)
+        task = tuning.part(rows).kernel_machine("squared_hinge", 1.0, gamma)
+        test = tuning.part(held)
         for solution in TruncatedNewton(PATH_TOL).path(task.work, grid):
             yield 100 * auc(task.evaluate(task.lift(solution.w), test.X), test.positive)
 
@@ -237,8 +229,8 @@ def certified(
     """Fit and test in features, which come with the seconds that they took."""
     features, before = made
 
-    def fit() -> tuple[Formulation, Any]:
-        task = machine(train.mapped(features), lam, gamma)
+    def fit() -> tuple[Any, Any]:
+        task = train.mapped(features).kernel_machine("squared_hinge", lam, gamma)
         return task, task.judge(TruncatedNewton(TOL).solve(task.work), TOL)
 
     (task, solution), seconds = timed(fit)

@@ -146,9 +146,10 @@ class Sample:
         space = Rows(self.X) if isinstance(self.X, np.ndarray) else StreamedRows(self.X)
         return pair_problem(space, self.positive, AllPairs(), get_loss(loss), Ridge(lam))
 
-    def kernel_machine(self, loss: str, lam: float, gamma: float) -> Formulation:
-        """Return the problem over all pairs in the Gaussian kernel, through its factor."""
-        request = Request.of(lam, loss, kernel="rbf", gamma=gamma)
+    def kernel_machine(self, loss: str, lam: float, gamma: float | None) -> Formulation:
+        """Return the problem over all pairs in the Gaussian kernel, through its factor; the linear
+        one without gamma."""
+        request = Request.of(lam, loss, kernel="linear" if gamma is None else "rbf", gamma=gamma)
         return formulate(self.X, self.positive.astype(int), request)
 
     def auc(self, w: np.ndarray) -> float:
