@@ -1,16 +1,5 @@
-"""Data sets by name: scikit-learn's built-in ones and the papers' generators, without a network.
-
-    wdbc               breast cancer, malignant (212) against benign (357)
-    digits             8 x 8 digits 0-4 (901) against 5-9 (896)
-    digits-even        8 x 8 digits, even (891) against odd (906)
-    wine               second cultivar (71) against the other two (107)
-    iris               versicolor (50) against the other two (100)
-    linear, radial     [ScalingUp, Section 4.1]
-    xor                [SAUC, Table 1]
-    sparse-mean-shift  [SHT, Section IV-A]
-
-The last four take a number of rows: `linear:5000`.
-"""
+"""Data sets by name: scikit-learn's built-in ones and the papers' generators (`linear:5000` has so
+many rows), without a network, and the papers' real sets in a folder of the user's."""
 
 import hashlib
 import math
@@ -28,21 +17,13 @@ from scipy.special import ndtr
 
 from ...exact.errors import InputError, brief, meant
 from ...exact.tools.arrays import as_float64, check_choice, check_labels
+from ..files import tables
 from ..files.labels import two_classes
-from ..files.tables import (
-    Selection,
-    existing_file,
-    feature_names,
-    nearest,
-    read_arrays,
-    table_of,
-)
 
 # The AUC of the true score under the models of [ScalingUp, Section 4.1], by quadrature.
 #
 # The model is y = sign(alpha + f(x) + eps) with x ~ N2(0, I) and eps ~ N(0, 1), and f is
-# x1 + x2 (`linear`) or |x|^2 (`radial`). Only the law of t = f(x) matters: N(0, 2) for the linear
-# model, exponential with mean 2 for the radial one. With its density g and
+# x1 + x2 (`linear`) or |x|^2 (`radial`). Only the law of t = f(x) matters, of density g. With
 # p(t) = P(y = 1 | t) = Phi(t + alpha),
 #
 #     share = int p g,    AUC = int g(t) (1 - p(t)) [ int_t^inf p g ] dt / (share (1 - share)).
@@ -52,7 +33,6 @@ from ..files.tables import (
 # 76.3 % and 56.3 % negatives.
 
 Model = Literal["linear", "radial"]
-
 Law = tuple[Callable[[np.ndarray], np.ndarray], float, float]  # a density between two ends
 # Beyond these ends less than 1e-17 of the mass lies.
 _LAWS: dict[str, Law] = {
@@ -60,6 +40,7 @@ _LAWS: dict[str, Law] = {
     "radial": (lambda t: 0.5 * np.exp(-t / 2.0), 0.0, 80.0),
 }
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(300)  # errors of 1e-11
+_HASH_ROWS = 16_384
 
 
 def _law(model: str, share_pos: float) -> Law:
@@ -117,9 +98,6 @@ def share_for_auc(model: Model, wanted: float) -> float:
     return float(brentq(lambda s: population_auc(model, s) - wanted, 0.01, 0.5, xtol=1e-10))
 
 
-_HASH_ROWS = 16_384
-
-
 @dataclass(frozen=True, eq=False)
 class Dataset:
     """Rows, labels that are 1 on the positive rows, and where they come from."""
@@ -152,41 +130,32 @@ def make_dataset(name: str, X: Any, y: Any, *, source: str, support: Any = None)
         raise InputError(f"{name}: X has shape {rows.shape} and y has shape {labels.shape}")
     data = Dataset(name, rows, labels, source, data_sha256(rows, labels), support)
     if data.n_pos == 0 or data.n_neg == 0:
-        found = f"{data.n_pos} positive and {data.n_neg} negative rows"
-        do = "take more rows or another seed"
-        raise InputError(f"{name}: {found}, but both classes are needed: {do}")
+        found = f"{data.n_pos} positive and {data.n_neg} negative rows, but both classes are needed"
+        raise InputError(f"{name}: {found}: take more rows or another seed")
     return data
 
 
 def data_sha256(X: Any, y: Any) -> str:
-    """SHA-256 of a data set: shapes, dtypes, and the bytes of X and y in C order, little-endian:
-    the memory layout and the machine do not matter. A sparse X enters as canonical CSR (indices
-    sorted, duplicates summed, stored zeros dropped); it differs from the same matrix stored
-    densely."""
-    digest = hashlib.sha256()
+    """SHA-256 of a data set: shapes, dtypes, and the bytes of X and y in C order, little-endian,
+    whatever the memory layout and the machine. A sparse X enters as canonical CSR (indices sorted,
+    duplicates summed, stored zeros dropped); it differs from the same matrix stored densely."""
+    digest, parts = hashlib.sha256(), [np.asarray(X), np.asarray(y)]
     if sp.issparse(X):
         rows = sp.csr_array(X, copy=True)
         rows.sum_duplicates()
         rows.eliminate_zeros()
         digest.update(f"csr {'x'.join(map(str, X.shape))};".encode())
-        for part in (rows.indptr.astype(np.int64), rows.indices.astype(np.int64), rows.data):
-            _add(digest, part)
-    else:
-        _add(digest, np.asarray(X))
-    _add(digest, np.asarray(y))
+        parts[:1] = rows.indptr.astype(np.int64), rows.indices.astype(np.int64), rows.data
+    for values in parts:
+        if values.dtype.hasobject:
+            raise InputError("a data set of Python objects has no fingerprint: use numbers or text")
+        dtype = values.dtype.newbyteorder("<")
+        digest.update(f"{dtype.str} {'x'.join(map(str, values.shape))};".encode())
+        values = np.atleast_1d(values)
+        for start in range(0, len(values), _HASH_ROWS):  # no second copy of the data
+            block = values[start : start + _HASH_ROWS].astype(dtype, copy=False)
+            digest.update(block.tobytes("C"))
     return digest.hexdigest()
-
-
-def _add(digest: Any, values: np.ndarray) -> None:
-    """Feed dtype, shape and bytes, a block of rows at a time: no second copy of the data."""
-    if values.dtype.hasobject:
-        raise InputError("a data set of Python objects has no fingerprint: use numbers or text")
-    dtype = values.dtype.newbyteorder("<")
-    digest.update(f"{dtype.str} {'x'.join(map(str, values.shape))};".encode())
-    if values.ndim == 0:
-        values = values.reshape(1)
-    for start in range(0, values.shape[0], _HASH_ROWS):
-        digest.update(values[start : start + _HASH_ROWS].astype(dtype, copy=False).tobytes("C"))
 
 
 # [SAUC, Table 1]: mean, off-diagonal covariance, samples; the first two are class I.
@@ -207,15 +176,13 @@ def linear(n: int = 5000, seed: int = 0, *, share_pos: float = 0.2) -> Dataset:
 
 
 def radial(n: int = 5000, seed: int = 0, *, share_pos: float = 0.2) -> Dataset:
-    """Draw from the radial model [ScalingUp, Section 4.1]: y = sign(alpha + |x|^2 + eps).
-    Arguments, result and errors as in `linear`."""
+    """Draw from the radial model, y = sign(alpha + |x|^2 + eps), as `linear` does."""
     return _sign_model("radial", n, seed, share_pos)
 
 
 def _sign_model(model: Model, n: int, seed: int, share_pos: float) -> Dataset:
     alpha = offset_for_share(model, share_pos)
-    _check_rows(model, n)
-    rng = _random(seed)
+    rng = _random(model, n, seed)
     X = rng.standard_normal((n, 2))
     f = X.sum(axis=1) if model == "linear" else np.square(X).sum(axis=1)
     y = (alpha + f + rng.standard_normal(n) > 0.0).astype(np.int64)
@@ -228,38 +195,33 @@ def xor(n: int = 120, seed: int = 0) -> Dataset:
     """Draw the XOR toy problem [SAUC, Table 1], four Gaussians: class I (positive, a third of the
     rows, not drawn) at (+-0.8, 0) with covariance [[.15, .1], [.1, .15]], class II at (0, +-0.8)
     with [[.15, -.1], [-.1, .15]]. n = 120 gives the paper's training size, 40 against 80."""
-    _check_rows("xor", n, least=6)
     n_pos = round(n / 3)
-    n_neg = n - n_pos
-    counts = (n_pos - n_pos // 2, n_pos // 2, n_neg - n_neg // 2, n_neg // 2)
-    X, y, _ = _xor_draw(counts, seed)
+    counts = (n_pos - n_pos // 2, n_pos // 2, n - n_pos - (n - n_pos) // 2, (n - n_pos) // 2)
+    X, part = _xor_draw(counts, _random("xor", n, seed, least=6))
     source = f"generated: XOR toy problem [SAUC, Table 1], n={n}, seed={seed}"
-    return make_dataset(f"xor:{n}", X, y, source=source)
+    return make_dataset(f"xor:{n}", X, (part < 2).astype(np.int64), source=source)
 
 
 def xor_train_test(seed: int = 0) -> tuple[Dataset, Dataset]:
     """Draw the 600 rows of [SAUC, Table 1] and split each Gaussian 1/5 to 4/5 [SAUC, Fig. 2]."""
     counts = [count for _, _, count in _XOR_PARTS]
-    X, y, part = _xor_draw(counts, seed)
+    X, part = _xor_draw(counts, _random("xor", sum(counts), seed))
     # The rows of a part are independent draws: its first fifth is a random fifth.
-    fifths = [np.flatnonzero(part == k)[: count // 5] for k, count in enumerate(counts)]
-    train = np.concatenate(fifths)
-    test = np.setdiff1d(np.arange(len(y)), train)
+    at = np.concatenate([np.flatnonzero(part == k)[: n // 5] for k, n in enumerate(counts)])
     source = f"generated: XOR toy problem [SAUC, Table 1 and Fig. 2], seed={seed}"
-    first = make_dataset("xor-train", X[train], y[train], source=f"{source}, training fifth")
-    return first, make_dataset("xor-test", X[test], y[test], source=f"{source}, the rest")
+    y, rest = (part < 2).astype(np.int64), np.delete(np.arange(len(X)), at)
+    first = make_dataset("xor-train", X[at], y[at], source=f"{source}, training fifth")
+    return first, make_dataset("xor-test", X[rest], y[rest], source=f"{source}, the rest")
 
 
-def _xor_draw(counts: Sequence[int], seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rows, labels and the number of the Gaussian of each row."""
-    rng = _random(seed)
+def _xor_draw(counts: Sequence[int], rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Rows, and the number of the Gaussian of each row."""
     rows = []
     for (mean, covariance, _), count in zip(_XOR_PARTS, counts, strict=True):
         scatter = [[_XOR_VARIANCE, covariance], [covariance, _XOR_VARIANCE]]
         factor = np.linalg.cholesky(np.array(scatter))
         rows.append(np.array(mean) + rng.standard_normal((count, 2)) @ factor.T)
-    part = np.repeat(np.arange(len(_XOR_PARTS)), counts)
-    return np.concatenate(rows), (part < 2).astype(np.int64), part
+    return np.concatenate(rows), np.repeat(np.arange(len(_XOR_PARTS)), counts)
 
 
 def sparse_mean_shift(
@@ -275,12 +237,11 @@ def sparse_mean_shift(
     """Draw the sparse mean shift [SHT, Section IV-A]. Entries are N(0, 1); for the positives, those
     in a random set S of k_star features are N(mu, 1). S is returned as `support`. Rows stand in
     random order."""
-    _check_rows("sparse-mean-shift", n)
     if not 1 <= k_star <= d:
         raise InputError(f"k_star must lie between 1 and d = {d}, not {k_star}")
     if not 0.0 < r < 1.0:
         raise InputError(f"r must lie strictly between 0 and 1, not {brief(r)}")
-    rng = _random(seed)
+    rng = _random("sparse-mean-shift", n, seed)
     support = np.sort(rng.choice(d, size=k_star, replace=False))
     y = rng.permutation((np.arange(n) < round(r * n)).astype(np.int64))
     X = rng.standard_normal((n, d))
@@ -294,12 +255,9 @@ def sparse_mean_shift(
     return make_dataset(f"sparse-mean-shift:{n}", X, y, source=source, support=support)
 
 
-def _check_rows(name: str, n: int, least: int = 2) -> None:
+def _random(name: str, n: int, seed: int, least: int = 2) -> np.random.Generator:
     if n < least:
         raise InputError(f"{name}: at least {least} rows are needed, not {n}")
-
-
-def _random(seed: int) -> np.random.Generator:
     if seed < 0:
         raise InputError(f"seed must be 0 or more, not {seed}")
     return np.random.default_rng(seed)
@@ -316,7 +274,7 @@ FIXED: dict[str, tuple[str, Collection[int], str]] = {
     "iris": ("load_iris", {1}, "versicolor against the rest"),
 }
 
-# Name to generator: each takes `n` and `seed`, with a default n of its paper.
+# Each takes `n` and `seed`, with a default n of its paper.
 GENERATORS: dict[str, Callable[..., Dataset]] = {
     "linear": linear,
     "radial": radial,
@@ -358,7 +316,6 @@ def load(name: str, seed: int = 0) -> Dataset:
 # training part); `scale` (X is to be multiplied by it).
 
 Part = Literal["all", "train", "test"]
-
 FOLDER_VARIABLE = "AUCERT_DATA"
 
 
@@ -411,7 +368,7 @@ def real_data_folder() -> Path | None:
 def load_real(name: str, folder: str | Path | None = None, part: Part = "all") -> Dataset:
     """Read a binary task of the papers by its name in `TASKS`; positives are 1."""
     if name not in TASKS:
-        raise InputError(f"no real data set {name!r}; {nearest(name, TASKS, 'sets')}")
+        raise InputError(f"no real data set {name!r}; {tables.nearest(name, TASKS, 'sets')}")
     where = real_data_folder() if folder is None else Path(folder)
     if where is None:
         raise InputError(f"{name} is read from files: set {FOLDER_VARIABLE} to their folder")
@@ -427,16 +384,18 @@ def load_npz(
     drop: Sequence[str] = (),
     missing: Literal["refuse", "drop-rows"] = "refuse",
 ) -> Dataset:
-    found = existing_file(path)
-    arrays = read_arrays(found)
+    found = tables.existing_file(path)
+    arrays = tables.read_arrays(found)
     if "X" not in arrays or "y" not in arrays:
-        raise InputError(f"{path}: no arrays 'X' and 'y'; {nearest('X', arrays, 'arrays')}")
+        raise InputError(f"{path}: no arrays 'X' and 'y'; {tables.nearest('X', arrays, 'arrays')}")
     X, y = _part(path, arrays, part)
     if missing == "drop-rows" and X.ndim == 2 and X.dtype.kind == "f":
-        names = feature_names(arrays, X.shape[1], path)
+        names = tables.feature_names(arrays, X.shape[1], path)
         complete = ~np.isnan(X[:, [name not in drop for name in names]]).any(axis=1)
         X, y = X[complete], y[complete]
-    table = table_of(found, arrays | {"X": X, "y": y}, Selection("y", drop=tuple(drop)))
+    table = tables.table_of(
+        found, arrays | {"X": X, "y": y}, tables.Selection("y", drop=tuple(drop))
+    )
     scale = arrays.get("scale", np.array(1.0))
     if scale.size != 1 or scale.dtype.kind not in "iuf" or not np.isfinite(scale).all():
         raise InputError(f"{path}: 'scale' must be one finite number")

@@ -1,7 +1,6 @@
-"""The numbers that the papers print, from one list: `printed_numbers.csv` next to this file. A line
-is a cell: paper, table, row, column, the value as printed (errors in brackets included, "-" where
-the paper has a dash), and what it is. Lines are sorted by paper and table; rows and columns stand
-in the order of the print."""
+"""The numbers that the papers print, of `printed_numbers.csv` next to this file. A line is a cell:
+paper, table, row, column, the value as printed (errors in brackets included, "-" where the paper
+has a dash), and what it is. Rows and columns stand in the order of the print."""
 
 import csv
 import math
@@ -12,18 +11,18 @@ FILE = Path(__file__).with_name("printed_numbers.csv")
 
 
 @cache
-def _tables() -> dict[tuple[str, str], dict[str, dict[str, str]]]:
-    found: dict[tuple[str, str], dict[str, dict[str, str]]] = {}
+def _cells() -> list[dict[str, str]]:
     with FILE.open(encoding="utf-8", newline="") as file:
-        for line in csv.DictReader(file):
-            cells = found.setdefault((line["paper"], line["table"]), {})
-            cells.setdefault(line["row"], {})[line["column"]] = line["value"]
-    return found
+        return list(csv.DictReader(file))
 
 
 def printed(paper: str, table: str) -> dict[str, dict[str, str]]:
     """Return row to column to the text that is printed there, in the order of the print."""
-    return _tables()[paper, table]
+    found: dict[str, dict[str, str]] = {}
+    for cell in _cells():
+        if (cell["paper"], cell["table"]) == (paper, table):
+            found.setdefault(cell["row"], {})[cell["column"]] = cell["value"]
+    return found
 
 
 def number(text: str) -> float:

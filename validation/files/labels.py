@@ -55,15 +55,15 @@ class Labels:
         `where` opens messages, `rows` are places in the file, by default from 1; `limited` refuses
         more than `MAX_CLASSES` values, which are not labels."""
         rows = rows or range(1, len(cells) + 1)
+        values: list[Label]
         if isinstance(cells, np.ndarray) and cells.dtype.kind not in "US":
             if cells.dtype.kind not in "biuf":
                 raise InputError(f"{where}: labels must be numbers or text, not {cells.dtype}")
-            if (bad := np.flatnonzero(~np.isfinite(cells))).size:
-                row = rows[bad[0]]
+            if not np.isfinite(cells).all():
+                row = rows[int(np.argmin(np.isfinite(cells)))]
                 raise InputError(f"{where}, row {row}: missing or infinite value: drop the row")
             kinds, codes = np.unique(cells, return_inverse=True)
-            numbers = kinds.astype(int) if kinds.dtype.kind == "b" else kinds
-            values: list[Label] = [_plain(value) for value in numbers.tolist()]
+            values = [_plain(value) for value in kinds.tolist()]
         else:
             places: dict[Any, int] = {}
             codes = np.array([places.setdefault(cell, len(places)) for cell in cells], dtype=int)
@@ -76,9 +76,8 @@ class Labels:
                     row = rows[int(np.argmax(codes == code))]
                     raise InputError(f"{where}, row {row}: missing value: drop the row")
             read = [_number(word) for word in words]
-            values = [number for number in read if number is not None]
-            if len(values) < len(read):
-                values = [word.strip() for word in words]
+            numeric = all(number is not None for number in read)
+            values = read if numeric else [word.strip() for word in words]  # type: ignore
         if limited and len(values) > MAX_CLASSES:
             many = f"more than {MAX_CLASSES} different values"
             raise InputError(f"{where}: {many}: this is not a class label")
@@ -131,5 +130,5 @@ def _number(text: str) -> Label | None:
 
 
 def _plain(value: Label) -> Label:
-    """1 for 1.0, so that labels print as they are written."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+    """1 for 1.0 or True, so that labels print as they are written."""
+    return int(value) if value == int(value) else value

@@ -23,19 +23,18 @@ def check_name(what: str, name: str, known: Collection[str], otherwise: str) -> 
 def made_folder(out: str | Path) -> Path:
     if not str(out).strip():
         raise InputError("out needs the name of a folder ('.' is the current folder)")
-    folder = Path(out)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        Path(out).mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"out {folder}: cannot be made ({error.strerror or error})") from None
-    return folder
+        raise InputError(f"out {out}: cannot be made ({error.strerror or error})") from None
+    return Path(out)
 
 
 def write_vector(
     path: str | Path, values: np.ndarray, title: str, names: Sequence[str] | None = None
 ) -> None:
-    """Write one vector as a CSV file that reads back bit for bit, below its title. With
-    names, one a number, they stand before the numbers, below the title `feature`."""
+    """Write one vector as a CSV file that reads back bit for bit, below its title. With names, one
+    a number, they stand before the numbers, below the title `feature`."""
     columns = [[title, *map(repr, values.tolist())]]
     columns = columns if names is None else [["feature", *names], *columns]
     write_text(path, csv_text(zip(*columns, strict=True)))
@@ -78,8 +77,7 @@ def finite_json(text: str | bytes) -> Any:
 
 
 def _finite(digits: str) -> float:
-    number = float(digits)
-    if math.isinf(number):
+    if math.isinf(number := float(digits)):
         raise ValueError(f"{digits} is beyond the range of a float")
     return number
 
