@@ -1,6 +1,7 @@
 """Reading one vector of numbers (weights, scores), or the weights of another program's model."""
 
 import csv
+import io
 import json
 import re
 from collections.abc import Sequence
@@ -244,29 +245,25 @@ def _weight(path: Path, text: str) -> float:
 def _svm_light(path: Path, n_features: int) -> LinearModel:
     """Return the weights (n_features,): the sum of alpha times the vectors. The file has eleven
     lines of head, `value # meaning` each, then `alpha index:value ...` for each support vector."""
+    from sklearn.datasets import load_svmlight_file
+
     text = "".join(tables.text_lines(path))
     head = _HEAD.search(text)
     if head is None:
         raise InputError(f"{path}: damaged, the head of this SVM-light model is not complete")
     if as_number(head[1]) != 0:
         raise InputError(f"{path}: the kernel is not linear, so it has no weights: use --scores")
-    lines, count = text[head.end() :].splitlines(), _weight(path, head[2]) - 1
-    rows = [row for line in lines if (row := line.partition("#")[0].split())]
-    if len(rows) != count:
-        declared = f"{len(rows)} support vectors where {count:g} are declared"
+    vectors = re.sub(r"#.*|\b(qid|sid|cost):\S+", "", text[head.end() :])
+    kind = "SVM-light model: what follows alpha is not an index:value, from 1 on"
+    with tables.damage_reported(path, kind, ValueError, OverflowError):
+        X, alpha = load_svmlight_file(io.BytesIO(vectors.encode()), zero_based=False)
+    count = _weight(path, head[2]) - 1
+    if len(alpha) != count:
+        declared = f"{len(alpha)} support vectors where {count:g} are declared"
         raise InputError(f"{path}: damaged, {declared}")
-    weights = np.zeros(n_features)
-    for alpha, *fields in rows:
-        for field in fields:
-            index, _, value = field.partition(":")
-            if index in ("qid", "sid", "cost"):
-                continue
-            if not re.fullmatch("0*[1-9][0-9]{0,17}", index):
-                raise InputError(f"{path}: {field[:40]!r} is not an index:value, from 1 on")
-            if int(index) > n_features:
-                raise InputError(f"{path}: feature {index}, but the data have {n_features}")
-            weights[int(index) - 1] += _weight(path, alpha) * _weight(path, value)
-    return LinearModel(weights, n_features)
+    if X.shape[1] > n_features:
+        raise InputError(f"{path}: feature {X.shape[1]}, but the data have {n_features}")
+    return LinearModel(np.pad(X.T @ alpha, (0, n_features - X.shape[1])), n_features)
 
 
 def _xgboost(path: Path) -> LinearModel:
