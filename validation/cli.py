@@ -8,10 +8,10 @@ Results go to standard output, everything else to standard error. How a command 
 # ruff: noqa: RUF009  (what `_given` returns is a field)
 
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
+from inspect import cleandoc
 from typing import Any, Self
 
 import click
@@ -27,7 +27,6 @@ class Word(click.Choice):
         super().__init__(words.split())
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Return the word; of an unknown one the nearest are named."""
         try:
             return super().convert(value, param, ctx)
         except click.BadParameter as error:
@@ -45,7 +44,7 @@ def aucert() -> None:
     """Certified AUC maximization: pairwise AUC problems solved with a proof of optimality."""
 
 
-def _command(name: str, runs: str, help: str, *parameters: Callable[[Any], Any]) -> None:
+def _command(name: str, runs: str, help: str, *parameters: click.Parameter) -> None:
     """Enter a command: it calls a function of `commands`, whose status it exits with, if any."""
 
     def called(**given: Any) -> None:
@@ -59,19 +58,16 @@ def _command(name: str, runs: str, help: str, *parameters: Callable[[Any], Any])
         if status is not None:
             sys.exit(status)
 
-    command: Any = called
-    for parameter in reversed(parameters):
-        command = parameter(command)
-    aucert.command(name, help=help)(command)
+    aucert.add_command(click.Command(name, None, called, [*parameters], cleandoc(help)))
 
 
-def _option(name: str, default: Any = None, help: str | None = None, **more: Any) -> Any:
+def _option(name: str, default: Any = None, help: str | None = None, **more: Any) -> click.Option:
     """Return an option that shows its default, if it has one; False is that of a flag."""
     if default is False:
         more |= {"is_flag": True}
     elif default not in (None, ()):
         more |= {"default": default, "show_default": True}
-    return click.option(*name.split(), help=help, **more)
+    return click.Option(name.split(), help=help, **more)
 
 
 def _joined(context: Any, option: Any, given: tuple[str, ...]) -> str | None:
@@ -83,7 +79,7 @@ LOSSES = f"{FIRST} logistic smooth_hinge exponential"
 METHODS = "auto closed-form cutting-plane descent qp lifted proximal"
 KERNELS = "linear rbf laplacian precomputed"
 RULES = "equal-error midpoint youden accuracy"
-DATA = click.argument("name", metavar="DATA")
+DATA = click.Argument(["name"], metavar="DATA")
 PATH = click.Path()
 JOBS = _option("--jobs", 1, type=click.IntRange(min=1))
 LIST = "--list list_only"
@@ -181,14 +177,12 @@ class Options:
         return not (self.qid is None and self.time is None and self.event is None)
 
 
-KNOWN = {one.name: one.metadata for one in fields(Options)}
-
-
-def _options(names: str, **changed: str | dict[str, Any]) -> list[Any]:
+def _options(names: str, **changed: str | dict[str, Any]) -> list[click.Option]:
     """Return options by the names of their fields; some have another help, or more is changed."""
     found = []
     for name in names.split():
-        told = {"named": f"--{name.replace('_', '-')}"} | KNOWN[name]
+        told = {"named": f"--{name.replace('_', '-')}"}
+        told |= Options.__dataclass_fields__[name].metadata
         new = changed.get(name, {})
         told |= {"help": new} if isinstance(new, str) else new
         found.append(_option(told.pop("named"), **told))
@@ -243,7 +237,7 @@ _command(
     "predict",
     "predict.run_predict",
     "Score the rows of DATA with MODEL, a file that solve --out or save_model wrote.",
-    click.argument("path", metavar="MODEL"),
+    click.Argument(["path"], metavar="MODEL"),
     DATA,
     *_options(
         f"out drop keep {READ} as_json",
@@ -274,7 +268,7 @@ _command(
     The labels y are 1 and 0, and w has one number per feature. FILE.py:FUNCTION is taken, too. For
     data of your own there is `aucert bench`.
     """,
-    click.argument("solver", metavar="MODULE:FUNCTION", required=False),
+    click.Argument(["solver"], metavar="MODULE:FUNCTION", required=False),
     _option("--loss", "hinge", type=Word(FIRST)),
     _option("--tol", 1e-3, "Relative excess."),
     _option("--max-time", 60.0, "Seconds inside the fit, for each problem; then it is stopped."),
@@ -295,7 +289,7 @@ _command(
     with `max_iter` is run with 1, 2, 4, ... of them, one with `tol` at 0.1, 0.01, ...; any other
     runs once, which is one point.
     """,
-    click.argument("solvers", metavar="MODULE:FUNCTION...", nargs=-1, required=True),
+    click.Argument(["solvers"], metavar="MODULE:FUNCTION...", nargs=-1, required=True),
     _option("--data", ["wdbc"], "Built-in name or file; repeatable.", multiple=True),
     _option("--lam", [1e-3], "Repeatable.", type=float, multiple=True),
     *_options(
@@ -310,7 +304,7 @@ _command(
     "plot",
     "others.run_plot",
     "Draw RESULT: the folder of solve, path or bench --out, or a file of certify --json.",
-    click.argument("result"),
+    click.Argument(["result"]),
     *_options("out", out={"help": "Picture: .svg, .png or .pdf.", "required": True}),
 )
 
@@ -318,16 +312,16 @@ _command(
     "reproduce",
     "others.run_reproduce",
     "Run the papers' tables and figures again: what is printed next to what comes out.",
-    click.argument("names", metavar="[NAME]...", nargs=-1),
-    _option(LIST, False, "List the tables and stop."),
+    click.Argument(["names"], metavar="[NAME]...", nargs=-1),
+    _option("--list mode", None, "List the tables and stop.", flag_value="list"),
     _option("--data-dir", None, "Real data.  [default: $AUCERT_DATA]", type=PATH),
     _option("--profile", "quick", type=Word("quick full printed")),
     *_options("out", out="Folder of the pages.  [default: aucert-tables]"),
     JOBS,
     *_options("max_time", max_time=f"{BEGUN}  [default: 12 hours for full, else none]"),
     _option("--evidence", None, EVIDENCE, type=PATH),
-    _option("--estimate estimate_only", False, "Say how long it takes and stop."),
-    _option("--check check_only", False, CHECK),
+    _option("--estimate mode", None, "Say how long it takes and stop.", flag_value="estimate"),
+    _option("--check mode", None, CHECK, flag_value="check"),
     *_options("seed as_json"),
 )
 

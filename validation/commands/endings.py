@@ -99,7 +99,6 @@ def interrupted() -> NoReturn:
 
 
 def note(message: str) -> None:
-    """Print one line on standard error."""
     click.echo(f"aucert: {' '.join(message.split())}", err=True)
 
 
@@ -359,7 +358,6 @@ def say(document: Any, text: str, as_json: bool) -> None:
 
 
 def read_document(path: Path) -> dict[str, Any] | None:
-    """Return what a JSON file holds; None of any other file."""
     try:
         held = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):

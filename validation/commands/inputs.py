@@ -16,19 +16,16 @@ import scipy.sparse as sp
 from click.core import ParameterSource
 
 from ... import __version__
+from ...exact import HINGE, AllPairs, InputError, OrderedPairs, PairList, concordance, delong
 from ...exact.api.path import unit_penalty
 from ...exact.certificate.order import counted_scores, group_concordance
-from ...exact.errors import InputError, meant
+from ...exact.errors import meant
 from ...exact.formulation.formulation import true_space
 from ...exact.formulation.request import Options as Limits
 from ...exact.formulation.request import Request, pairs_of_parts
-from ...exact.losses.registry import HINGE
-from ...exact.pairs.all_pairs import AllPairs, PairList
 from ...exact.pairs.auc import auc
-from ...exact.pairs.concordance import concordance, delong
 from ...exact.pairs.kinds import ordered_pairs_of
 from ...exact.pairs.nearest_pairs import nearest_pairs
-from ...exact.pairs.ordered_pairs import OrderedPairs
 from ...exact.problem.penalties import GroupLasso, Ridge, Sign
 from ...exact.spaces.kernels import PRECOMPUTED, get_kernel, name_of
 from ...exact.spaces.rows import partitions_of
@@ -41,6 +38,7 @@ from .endings import counted_progress, note
 
 SCHEMA_VERSION = 1
 ALL = "nonnegative"
+SAID = {None: None, "yes": True, "no": False}
 
 # Two rows and a weight, and a sorted copy of the rows, of a pair that is written down.
 BYTES_A_PAIR = 40
@@ -53,9 +51,8 @@ FEWEST_QUERIES = 10
 
 
 def selection_of(options: Options) -> tables.Selection:
-    said = {None: None, "yes": True, "no": False}
     columns, drop = split_names(options.columns), split_names(options.drop) or ()
-    header, zero_based = said[options.header], said[options.zero_based]
+    header, zero_based = SAID[options.header], SAID[options.zero_based]
     extra = () if options.worst_of is None else (options.worst_of,)
     return tables.Selection(options.target, columns, drop, True, header, zero_based, extra=extra)
 
@@ -76,7 +73,6 @@ def check_ending(name: str, options: Options, vector: bool = False) -> None:
 
 
 def left_out(key: str) -> bool:
-    """Return whether an option was not given on the command line."""
     return click.get_current_context().get_parameter_source(key) in (None, ParameterSource.DEFAULT)
 
 
@@ -140,7 +136,7 @@ class Data:
     @property
     def has_classes(self) -> bool:
         """Whether rows are positive or negative, rather than ordered within queries or by time."""
-        return self.ordered is None and self.ordered_by is None
+        return self.ordered_by is None
 
     @property
     def partitioned(self) -> bool:
@@ -234,8 +230,8 @@ def _folder_data(name: str, options: Options, model: Any) -> Data:
         some = (next(iter(part.blocks()), None) for part in found.partitions[:FIRST_PARTS])
         rows_of = (block.columns.T for block in some if block is not None)
         _warn_of_counters(name, next((X for X in rows_of if len(X) >= COUNTED), None), columns)
-    classes = found.positive, found.negative
-    return Data(name, rows, np.zeros(0), None, *classes, columns, ordered_by=order)
+    labels = found.positive, found.negative
+    return Data(name, rows, np.zeros(0), None, *labels, columns, ordered_by=order)
 
 
 def _file_data(name: str, options: Options, model: Any) -> Data:
@@ -247,10 +243,8 @@ def _file_data(name: str, options: Options, model: Any) -> Data:
         asked = model.read_as(asked)
     if options.qid is not None:
         table, by = tables.read_raw(name, replace(asked, extra=(options.qid,))), "qid"
-        y, extra = (
-            tables.as_numbers(table.labels.written(), name, "grade"),
-            table.extra[options.qid],
-        )
+        y = tables.as_numbers(table.labels.written(), name, "grade")
+        extra = table.extra[options.qid]
         pairs = ordered_pairs_of(y, extra, None, None)
     elif options.time is not None and options.event is not None:
         asked, by = replace(asked, target=options.event, extra=(options.time,)), "time"
@@ -296,11 +290,8 @@ def row_counters(X: Any, columns: list[str] | None) -> list[str]:
 
 def true_names(columns: list[str]) -> list[str] | None:
     """Return names of columns, or None where they are only their places in the file."""
-    if all(name.isdigit() for name in columns):
-        places = [int(name) for name in columns]
-        if places == sorted(places):
-            return None
-    return columns
+    places = [int(name) for name in columns if name.isdigit()]
+    return None if len(places) == len(columns) and places == sorted(places) else columns
 
 
 def fit_scaling(X: Any, names: list[str] | None, options: Options) -> Any:
@@ -346,7 +337,8 @@ def request_of(options: Options, data: Data) -> Request:
         unit = unit_penalty(options.l1_ratio, penalty["groups"], penalty["sign"])
         lam, penalty = None, {"penalty": unit}
     same = ("kernel", "gamma", "structure", "fpr_max", "tpr_min")
-    asked = {key: getattr(options, key) for key in same} | penalty | {"worst_of": data.member}
+    asked: dict[str, Any] = {key: getattr(options, key) for key in same} | penalty
+    asked["worst_of"] = data.member
     asked["positive"] = 1 if data.has_classes and not data.partitioned else None
     asked["pairs"] = data.ordered or read_pairs(options.pairs, data, options.seed)
     return Request.of(lam, options.loss, **asked)
@@ -461,9 +453,8 @@ def common_keys(data: Data, options: Options, request: Request) -> dict[str, Any
 
 def pairs_of(data: Data, request: Request) -> Any:
     """Return the pairs of the rows, those of all the curve for partial AUC."""
-    if data.partitioned:
-        return pairs_of_parts(data.X)
-    return request.pairs_on(None if data.ordered is not None else data.positive)
+    positive = None if data.ordered is not None else data.positive
+    return pairs_of_parts(data.X) if data.partitioned else request.pairs_on(positive)
 
 
 def order_keys(data: Data, scores: Any) -> dict[str, Any]:
@@ -486,7 +477,7 @@ def order_keys(data: Data, scores: Any) -> dict[str, Any]:
         positive = data.positive
         name, value = "auc", auc(scores, positive)
         enough = min(int(positive.sum()), int((~positive).sum())) >= 2
-        found = delong(scores, positive) if enough else None
+        found: Any = delong(scores, positive) if enough else None
     interval = found.interval() if enough and found.standard_error > 0 else None
     return known | {name: value, f"{name}_interval": interval and list(interval)}
 

@@ -19,7 +19,7 @@ from ... import __version__
 from ...exact.errors import InputError
 from ...exact.tools.arrays import check_number
 from ...exact.tools.atomic_files import target_of
-from ..files.written import write_atomically, write_json, write_text
+from ..files.written import made_folder, write_atomically, write_json, write_text
 from . import endings
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ Words = tuple[str, ...]
 
 
 def run_validate(list_only: bool, out: str | None, as_json: bool, **asked: Any) -> int:
-    """Run the claims, print the table, write the report; return the exit status."""
     from ..suite import claims, run
 
     if list_only:
@@ -39,13 +38,12 @@ def run_validate(list_only: bool, out: str | None, as_json: bool, **asked: Any) 
         keys = ("name", "paper", "place", "kind", "statement", "expected_verdict")
         listed = [{key: str(getattr(one, key)) for key in keys} for one in entries]
         # A line a claim, so that names can be cut out.
-        text = "\n".join(
-            f"{one.name}\t{one.paper}, {one.place}\t{one.statement}" for one in entries
-        )
+        form = "{0.name}\t{0.paper}, {0.place}\t{0.statement}"
+        text = "\n".join(map(form.format, entries))
         if sys.stdout.isatty():
-            form = "{paper}, {place}".format_map
-            rows = [(c["name"], form(c), c["kind"], c[keys[-1]], c["statement"]) for c in listed]
-            text = _printed(_table(("claim", "place", "kind", "recorded", "statement"), rows))
+            form = "{0.name}\t{0.paper}, {0.place}\t{0.kind}\t{0.expected_verdict}\t{0.statement}"
+            titles = ("claim", "place", "kind", "recorded", "statement")
+            text = _printed(_table(titles, [form.format(one).split("\t") for one in entries]))
         endings.say({"claims": listed}, text, as_json)
         return 0
     folder = endings.named_folder(out) or "aucert-report"
@@ -90,7 +88,6 @@ def _report_text(report: Report) -> str:
     from ..report.document import headlines, shown, shown_seconds
 
     count, wrong = len(report.rows), report.unexpected
-    parts: list[Table | Text | str] = []
     if count <= FEW:
         rows = []
         for row in report.rows:
@@ -102,7 +99,7 @@ def _report_text(report: Report) -> str:
             seconds = shown_seconds(row.seconds)
             rows.append((Text(f"{mark}{verdict}", style), row.expected_verdict, seconds, claim))
         titles = ("verdict", "recorded", "s", "claim; place, kind; measured; printed")
-        parts = [_table(titles, rows, right=("s",))]
+        parts: list[Any] = [_table(titles, rows, right=("s",))]
     else:
         styles = {"good": "green", "bad": "red", "warn": "yellow", "open": "blue"}
         ten = headlines({row.name: row for row in report.rows})
@@ -153,7 +150,6 @@ def run_check_solver(
 def run_bench(
     solvers: Words, data: Words, lam: Sequence[float], out: str | None, as_json: bool, **asked: Any
 ) -> None:
-    """Run all solvers on all problems, print the tables, and write what `--out` asks for."""
     from ..checking.gap_curves import gap_curves
     from ..checking.worker import check_name
     from ..cli import Options
@@ -165,7 +161,6 @@ def run_bench(
         raise InputError("a solver is given twice: name each one once")
     for each in lam:
         check_number("lam", each)
-    check_number("max_time", asked["max_time"])
     limits = {key: asked[key] for key in ("max_time", "loss", "seed")}
     options, curves = Options(as_json=as_json, **asked), []
     with (
@@ -251,7 +246,6 @@ def _drawn_curves(found: Sequence[Any]) -> Any:
 
 
 def _drawn_path(held: dict[str, Any]) -> Any:
-    """Return objectives, lower bounds and AUCs of a regularization path against lam."""
     points = held["path"]
     lams = [float(point["lam"]) for point in points]
     known = [(lam, float(p["auc"])) for lam, p in zip(lams, points, strict=True) if p["auc"]]
@@ -293,35 +287,27 @@ def _drawn_result(held: dict[str, Any]) -> Any:
 
 
 def run_reproduce(
-    names: Words,
-    list_only: bool,
-    estimate_only: bool,
-    check_only: bool,
-    out: str | None,
-    jobs: int,
-    max_time: float | None,
-    as_json: bool,
-    **work: Any,
+    names: Words, mode: str | None, out: str | None, as_json: bool, **work: Any
 ) -> int:
     """Run the tables, write their pages; return 1 if a part failed. `work` goes to `begun`, too."""
     from ..effects import said_on
     from ..store import SCHEMA_VERSION
     from ..tables.run import chosen, estimate, limit_of, reproduce, tables
 
-    if list_only:
+    jobs, max_time = work.pop("jobs"), work.pop("max_time")
+    if mode == "list":
         _list_tables(chosen(names, tables()), as_json)
         return 0
-    if check_only:
+    if mode == "check":
         if names or max_time or jobs != 1:
             do = "leave out NAME, --jobs and --max-time"
             raise InputError(f"--check runs all papers in one process: {do}")
         return _check_evidence(out, as_json, **work)
     folder = endings.named_folder(out) or "aucert-tables"
-    if estimate_only:
+    if mode == "estimate":
         left = estimate(names=names, out=folder, **work)
         _say_estimate(left, jobs, limit_of(work["profile"], max_time), as_json)
         return 0
-    work |= {"jobs": jobs, "max_time": max_time, "judge": said_on}
     bar = endings.counted_progress("parts", "writing", as_json)
     with endings.result_first(as_json) as found, bar as progress:
 
@@ -336,7 +322,8 @@ def run_reproduce(
                 lines += [f"  missing: {line}" for line in item.missing]
             found.append((document, "\n".join(lines)))
 
-        shown = reproduce(names=names, out=folder, progress=progress, first=first, **work)
+        work |= {"jobs": jobs, "max_time": max_time, "progress": progress, "judge": said_on}
+        shown = reproduce(names=names, out=folder, first=first, **work)
     if not as_json:
         click.echo(f"pages: {folder}/index.md")
     return 1 if any(item.results.failed for item in shown) else 0
@@ -361,8 +348,7 @@ def _check_evidence(
     if as_json:
         endings.say({"schema_version": SCHEMA_VERSION, "checks": found}, "", as_json)
     if target is not None:
-        target.mkdir(parents=True, exist_ok=True)
-        write_json(target / "checked.json", found)
+        write_json(made_folder(target) / "checked.json", found)
     return 1 if any(one["verdict"] == Verdict.FAILS for one in found.values()) else 0
 
 

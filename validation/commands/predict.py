@@ -3,6 +3,7 @@ Estimators, and scikit-learn with them, are imported where one is read: that tak
 
 import json
 import warnings
+from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ... import __version__
-from ...exact.certificate.solution import Solution
-from ...exact.errors import InputError
+from ...exact import InputError, Solution
 from ...exact.tools.atomic_files import target_of
 from ..cli import Options
 from ..data.datasets import load
@@ -45,30 +45,26 @@ def run_predict(path: str, name: str, **given: Any) -> None:
         # The columns were matched here; scikit-learn cannot see the names of an array.
         warnings.filterwarnings("ignore", "X does not have valid feature names")
         scores = np.asarray(model.whole.decision_function(X), dtype=float)
-        labels = np.asarray(model.whole.predict(X)) if model.has_classes else None
+        labels = np.asarray(model.whole.predict(X)).tolist() if model.has_classes else None
     if (bad := np.flatnonzero(~np.isfinite(scores))).size:
         row = bad[0] + 1
         raise InputError(f"{name}: the score of data row {row} overflows: are its numbers right?")
     columns: dict[str, Any] = kept | {"score": map(repr, scores.tolist())}
-    columns |= {} if labels is None else {"label": labels.tolist()}
+    columns |= {} if labels is None else {"label": labels}
     text = csv_text([columns, *zip(*columns.values(), strict=True)])
     document: dict[str, Any] = {"schema_version": inputs.SCHEMA_VERSION, "version": __version__}
     document |= {"model": path, "data": name, "n": len(scores)}
     document["classes"] = model.whole.classes_.tolist() if model.has_classes else None
-    document |= {"ignored": ignored, "scores": scores.tolist()}
-    document["labels"] = None if labels is None else labels.tolist()
+    document |= {"ignored": ignored, "scores": scores.tolist(), "labels": labels}
     document["kept"] = {key: _for_json(cells) for key, cells in kept.items()}
     with result_first(options.as_json) as found:
         found.append((document, text.removesuffix("\n")))
         if options.out is not None:
             write_text(options.out, text)
-            counts = np.unique([] if labels is None else labels, return_counts=True)
-            each = [
-                f"{n} of class {x!r}" for x, n in zip(counts[0].tolist(), counts[1], strict=True)
-            ]
-            words = f": {', '.join(each)}" if each else ""
-            summary = f"{len(scores)} rows scored{words}; written to {options.out}"
-            found[0] = document, summary
+            counts = sorted(Counter(labels or ()).items())
+            words = ", ".join(f"{n} of class {value!r}" for value, n in counts)
+            scored = f"{len(scores)} rows scored{': ' if words else ''}{words}"
+            found[0] = document, f"{scored}; written to {options.out}"
     if ignored:
         note(f"columns not used: {listed(ignored)}")
 
@@ -95,9 +91,9 @@ def write_model(path: Path, data: Data, options: Any, solution: Solution, scores
         asked |= {key: getattr(options, key) for key in ORDER}
         model = solved_order(solution, data.X, asked)
     else:
-        of_rows = scores.as_rows() if data.partitioned else (scores, data.positive, None)
-        scores, positive, weight = of_rows
-        classes = _classes(data.negative, data.label)
+        classes, positive, weight = _classes(data.negative, data.label), data.positive, None
+        if data.partitioned:
+            scores, positive, weight = scores.as_rows()
         model = solved_model(solution, data.X, scores, positive, classes, asked, weight)
     if data.zero_based is not None:
         model.zero_based_ = data.zero_based
@@ -138,16 +134,14 @@ class SavedModel:
 
     def read_as(self, asked: Selection) -> Selection:
         """Return how its rows are read: of an svmlight file as those that it was trained on."""
-        base = getattr(self.last, "zero_based_", None)
-        base = base if asked.zero_based is None else asked.zero_based
+        trained = getattr(self.last, "zero_based_", None)
+        base = trained if asked.zero_based is None else asked.zero_based
         return replace(asked, zero_based=base, width=int(self.whole.n_features_in_))
 
     def asked(self) -> dict[str, Any]:
         """Return the options of the problem that the model was solved for; none of other models."""
-        if not self.exact:
-            return {}
         found = {name: getattr(self.last, name, None) for name in (*ASKED, *ORDER)}
-        return {name: value for name, value in found.items() if value is not None}
+        return {name: x for name, x in found.items() if self.exact and x is not None}
 
     @property
     def label(self) -> str | None:

@@ -11,23 +11,22 @@ from typing import Any
 
 import numpy as np
 
+from ...exact import SQUARE, ExactCertificate, InputError, OrderedPairs, PathPoint, Ridge, Solution
 from ...exact.api.certify import INTERCEPTS, certify_request, in_column_order
 from ...exact.api.path import Path as FoundPath
-from ...exact.api.path import PathPoint, check_lams, path_of, unit_penalty
+from ...exact.api.path import check_lams, path_of
 from ...exact.api.solve import solve_request
 from ...exact.certificate.certificate import TRIVIAL, zero_is_optimal
-from ...exact.certificate.exact_certificate import ExactCertificate, check_exact
-from ...exact.certificate.solution import Solution, Status, Step
-from ...exact.errors import InputError, WriteError
+from ...exact.certificate.exact_certificate import check_exact
+from ...exact.certificate.solution import Status, Step
+from ...exact.errors import WriteError
 from ...exact.formulation.request import Request, in_units_of
-from ...exact.losses.registry import SQUARE
-from ...exact.pairs.ordered_pairs import OrderedPairs
-from ...exact.problem.penalties import Ridge, penalty_from
+from ...exact.problem.penalties import penalty_from
 from ...exact.problem.problem import FEWEST, ROWS_PER_COORDINATE, linear_problem
 from ...exact.problem.scalings import convention_loss, convention_name
 from ...exact.proof.write import save_partitions, write_partitioned_proof, write_proof
 from ...exact.spaces.gram import as_meant
-from ...exact.tools.arrays import check_count, check_number, check_tolerance
+from ...exact.tools.arrays import check_count
 from ...exact.tools.rounding import at_least, at_most
 from ..cli import Options
 from ..files import vectors
@@ -93,10 +92,10 @@ def run_solve(name: str, **given: Any) -> None:
             title = title if data.scaler is None else vectors.OF_STANDARDISED + title
             names = data.columns if request.is_linear else None
             write_vector(folder / WEIGHTS, solution.w, title, names)
-            proof = folder / PROOF
+            proof, in_memory = folder / PROOF, isinstance(data.X, np.ndarray)
             if data.partitioned and options.proof:  # it takes two more passes over the rows
                 write_partitioned_proof(proof, data.X, request.lam, solution)
-            elif request.takes_proof and isinstance(data.X, np.ndarray):
+            elif request.takes_proof and in_memory:
                 with _or_said("proof"):
                     if data.scaler is not None:
                         held = "standardised columns, not those of the data"
@@ -150,9 +149,9 @@ def _or_said(what: str) -> Iterator[None]:
     """Within, a refusal of the file is said, and no error: the solution itself stands."""
     try:
         yield
-    except WriteError:
-        raise
     except InputError as error:
+        if isinstance(error, WriteError):
+            raise
         endings.note(f"no {what} file: {error}")
 
 
@@ -179,9 +178,7 @@ def run_path(name: str, **given: Any) -> None:
         check_lams(options.lams)
         if not inputs.left_out("n_lams"):
             raise InputError("--lam names the grid: leave --n-lams out")
-    check_count("n_lams", options.n_lams)
-    check_tolerance(options.tol, options.max_time)
-    unit_penalty(options.l1_ratio or 0.0)
+    inputs.limits_of(options)  # refuses a tolerance or a time
     if options.cv is not None:
         check_count("cv", options.cv, 2)
         if options.pairs != "all" or options.fpr_max != 1 or options.tpr_min != 0:
@@ -190,7 +187,19 @@ def run_path(name: str, **given: Any) -> None:
     with endings.result_first(options.as_json) as done, kept as folder:
         data = inputs.open_data(name, options)
         request = inputs.request_of(options, data)
-        found, folds = _followed(data, request, options)
+        count, numbers, folds = len(options.lams) or options.n_lams, itertools.count(1), None
+        with _progress(data, request, options) as say:
+
+            def show(point: PathPoint) -> None:
+                most, gap = point.certificate.primal, point.certificate.gap
+                say(f"{next(numbers)} of {count} lam done  objective {most:.6g}  gap {gap:.2g}")
+
+            lams, limits = options.lams or None, inputs.limits_of(options, callback=show)
+            with endings.best_point_kept():
+                found = path_of(data.X, data.labels, request, lams, options.n_lams, limits)
+            if options.cv is not None and not found.interrupted:
+                say(f"cross-validation in {options.cv} folds")
+                folds = _folds(data, request, options, found.lams)
         document = _path_document(data, request, options, found, folds)
         done.append((document, _table(document, found.interrupted)))
         if folder is not None:
@@ -204,29 +213,15 @@ def run_path(name: str, **given: Any) -> None:
         endings.interrupted()
 
 
-def _followed(data: Data, request: Request, options: Options) -> tuple[FoundPath, Any]:
-    """Return the path over all rows, and what the folds give at the same lam."""
-    count, done = len(options.lams) or options.n_lams, itertools.count(1)
-    with _progress(data, request, options) as say:
+def _folds(data: Data, request: Request, options: Options, lams: np.ndarray) -> Any:
+    from ...exact.api.cross_validation import cross_validated_path  # loads scikit-learn
 
-        def show(point: PathPoint) -> None:
-            most, gap = point.certificate.primal, point.certificate.gap
-            say(f"{next(done)} of {count} lam done  objective {most:.6g}  gap {gap:.2g}")
-
-        lams, limits = options.lams or None, inputs.limits_of(options, callback=show)
-        with endings.best_point_kept():
-            found = path_of(data.X, data.labels, request, lams, options.n_lams, limits)
-        if options.cv is None or found.interrupted:
-            return found, None
-        say(f"cross-validation in {options.cv} folds")
-        keys = ("gamma", "structure", "cv", "seed", "l1_ratio", "method", "tol", "max_time")
-        asked = {key: getattr(options, key) for key in keys} | inputs.penalty_options(options, data)
-        del asked["l1"]  # it is a share here
-        asked |= {"kernel": request.kernel, "loss": request.loss, "lams": found.lams}
-        rows: dict[str, Any] = {"y": None} if data.partitioned else data.labelled
-        from ...exact.api.cross_validation import cross_validated_path  # loads scikit-learn
-
-        return found, cross_validated_path(data.X, **rows, **asked)
+    keys = ("gamma", "structure", "cv", "seed", "l1_ratio", "method", "tol", "max_time")
+    asked = {key: getattr(options, key) for key in keys} | inputs.penalty_options(options, data)
+    del asked["l1"]  # it is a share here
+    rows: dict[str, Any] = {"y": None} if data.partitioned else data.labelled
+    asked |= {"kernel": request.kernel, "loss": request.loss, "lams": lams}
+    return cross_validated_path(data.X, **rows, **asked)
 
 
 def _path_document(
@@ -280,10 +275,7 @@ def _table(document: dict[str, Any], interrupted: bool) -> str:
 
 
 def run_certify(name: str, **given: Any) -> None:
-    options, model = Options.of(given), None
-    if options.model is not None:
-        model, options = _of_model(options)
-    options = _checked(options)
+    model, options = _checked(Options.of(given))
     start = time.perf_counter()
     data = inputs.open_data(name, options, model, vector=options.model is None)
     if options.exact and data.partitioned:
@@ -299,9 +291,7 @@ def run_certify(name: str, **given: Any) -> None:
     elif data.partitioned:
         raise InputError(f"{name}: rows in a folder are certified with --weights or --model")
     else:
-        scores = vectors.read_scores(
-            str(options.scores), data.y.size, inputs.selection_of(options).header
-        )
+        scores = vectors.read_scores(str(options.scores), data.y.size, inputs.SAID[options.header])
     limits = inputs.limits_of(options)
     audit = certify_request(data.X, data.labels, request, limits, w, scores, options.norm2, rival)
     order = inputs.order_keys(data, scores if w is None else inputs.scores_of(data, request, w))
@@ -340,7 +330,7 @@ def _read_weights(options: Options, data: Data) -> np.ndarray:
     if model is not None:
         return model.w * _sign(path, model, data)
     sizes = (d, d + 1) if linear else (n,)
-    found = vectors.read_vector(path, sizes, header=inputs.selection_of(options).header)
+    found = vectors.read_vector(path, sizes, header=inputs.SAID[options.header])
     w, names, columns = found.values, found.names, data.columns
     if list(found.title) == ["0"] and w.size + 1 in sizes:
         header = "its first line, 0, is read as a header: write 0.0 if it is a weight"
@@ -386,12 +376,27 @@ def _sign(path: str, model: vectors.LinearModel, data: Data) -> int:
     raise InputError(f"{path}: {order}, and the positive label is {high!r}: {do}")
 
 
-def _checked(options: Options) -> Options:
-    """Return the options with the loss of the rival, if one is named; refuse what does not go."""
+def _checked(options: Options) -> tuple[SavedModel | None, Options]:
+    """Return the model, if one is named, and the options with what it, or the convention of a
+    rival, says of the problem; what does not go together is refused."""
+    model, convention, C = None, options.convention, options.C
     if sum(x is not None for x in (options.weights, options.scores, options.model)) != 1:
         raise InputError("give one of --weights FILE, --scores FILE and --model FILE")
     if options.norm2 is not None and options.scores is None:
         raise InputError("--norm2 goes with --scores")
+    if options.model is not None:
+        for key in ("columns", "drop", "standardise"):
+            if getattr(options, key):
+                raise InputError(f"--{key} does not go with --model: the model says which columns")
+        model = read_model(options.model)
+        stated = model.asked()
+        if convention is not None:
+            stated.pop("lam", None)
+        elif not stated and options.lam is None:
+            lacks = f"a {type(model.last).__name__} does not say which problem is meant"
+            raise InputError(f"{options.model}: {lacks}: give --lam")
+        # What is given on the command line goes before what the model says.
+        options = replace(options, **{k: x for k, x in stated.items() if inputs.left_out(k)})
     given = {
         "--scores": options.scores is not None,
         "--kernel": options.kernel != "linear",
@@ -404,32 +409,13 @@ def _checked(options: Options) -> Options:
         what = "linear weights, given by --weights or --model, over all pairs of two classes"
         words = next(words for words in given if given[words])
         raise InputError(f"--exact is for {what}: leave {words} out")
-    convention, C = options.convention, options.C
     if options.lam is not None:
         if convention is not None or C is not None:
             raise InputError("give either --lam, or --from with --C, not both")
         penalty_from(options.lam, options.l1)
-        return options
+        return model, options
     if convention is None or C is None:
         raise InputError("give --lam, or --from RIVAL with --C")
-    check_number("C", C)
-    convention = convention_name(convention)
     asked = None if inputs.left_out("loss") else options.loss
     its_own = convention_loss(convention, asked)
-    return replace(options, convention=convention, loss=asked or its_own)
-
-
-def _of_model(options: Options) -> tuple[SavedModel, Options]:
-    """Return the model, and the options with the problem that it was solved for. What is given on
-    the command line goes before what the model says."""
-    for key in ("columns", "drop", "standardise"):
-        if getattr(options, key):
-            raise InputError(f"--{key} does not go with --model: the model says which columns")
-    model = read_model(str(options.model))
-    asked = model.asked()
-    if options.convention is not None:
-        asked.pop("lam", None)
-    if not asked and options.lam is None and options.convention is None:
-        lacks = f"a {type(model.last).__name__} does not say which problem is meant"
-        raise InputError(f"{options.model}: {lacks}: give --lam")
-    return model, replace(options, **{k: x for k, x in asked.items() if inputs.left_out(k)})
+    return model, replace(options, convention=convention_name(convention), loss=asked or its_own)
