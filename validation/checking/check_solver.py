@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 
@@ -29,22 +29,15 @@ from .worker import Answer, start
 
 SCHEMA_VERSION = 1
 
-CheckVerdict = Literal[
-    "pass",  # proved to be within the tolerance of the optimum
-    "fail",
-    "not finite",
-    "wrong shape",
-    "error",  # the fit raised
-    "crash",  # the fit's process ended
-    "timeout",
-    "skipped",  # row weights, which the fit does not take
-]
+# "pass": proved to be within the tolerance; "error": the fit raised; "crash": its process ended;
+# "skipped": the problem has row weights, which the fit does not take.
+VERDICTS = "pass", "fail", "not finite", "wrong shape", "error", "crash", "timeout", "skipped"
 
 
 @dataclass(frozen=True, eq=False)
 class CheckRow:
     problem: ReferenceProblem
-    verdict: CheckVerdict
+    verdict: str
     lower: float
     upper: float
     objective: float | None = None
@@ -92,7 +85,7 @@ class CheckReport:
     @property
     def counts(self) -> dict[str, int]:
         found = [row.verdict for row in self.rows]
-        return {name: found.count(name) for name in get_args(CheckVerdict) if name in found}
+        return {name: found.count(name) for name in VERDICTS if name in found}
 
     @property
     def passed(self) -> bool:
@@ -249,54 +242,75 @@ def whole_problem(problem: ReferenceProblem, loss: str, factor: float = 1.0) -> 
     return linear_problem(problem.X, problem.y, problem.lam * factor, loss, pairs)
 
 
-Rows = Sequence[CheckRow]
+# Data whose features are not of order one.
+AWKWARD_UNITS = {*"large-units large-values small-units offset unequal-columns outlier".split()}
+NEAR = 0.1  # an excess up to which stopping too early is a likely cause
+
 Failed = Sequence[tuple[CheckRow, np.ndarray]]  # with their weights
 
 
-def likely_causes(rows: Rows, loss: str, tol: float) -> tuple[str, ...]:
-    """Return a sentence for each cause of the first kind that has one; none if nothing failed."""
+def likely_causes(rows: Sequence[CheckRow], loss: str, tol: float) -> tuple[str, ...]:
+    """Return the causes of the first kind that has any; none if nothing failed."""
     failed = [(row, row.w) for row in rows if row.w is not None and row.verdict == "fail"]
     with np.errstate(all="ignore"):  # the weights may be anything
-        for kind in (_plain, _other_loss, _other_lam, _some_data, _near) if failed else ():
-            found = tuple(kind(rows, failed, loss, tol))
+        for kind in _causes(rows, failed, loss, tol) if failed else ():
+            found = tuple(cause for likely, cause in kind if likely)
             if found:
                 return found
     return ()
 
 
-def _plain(rows: Rows, failed: Failed, loss: str, tol: float) -> Iterator[str]:
+def _causes(
+    rows: Sequence[CheckRow], failed: Failed, loss: str, tol: float
+) -> Iterator[list[tuple[bool, str]]]:
+    """Yield kinds of causes: for each whether it is likely, and a sentence."""
     answers = [(row.problem, row.w) for row in rows if row.w is not None]
     moved = [(problem, w) for problem, w in answers if w.any()]
-    if len(answers) >= 2 and not moved:
-        yield "it returns zero for every problem, and never leaves its start."
     same = [
         np.abs(w - v).max() <= 1e-9 * np.abs(w).max()
         for (problem, w), (other, v) in combinations(moved, 2)
         if problem.data == other.data and problem.lam != other.lam
     ]
-    if len(same) >= 2 and all(same):
-        yield "it ignores lam: for the same rows it returns the same weights at every lam."
+    stays, ignores = len(answers) >= 2 and not moved, len(same) >= 2 and all(same)
     turned = sum(_solves(row.problem, loss, -w, tol) for row, w in failed if w.any())
-    if 2 * turned >= len(failed):
-        solved = f"-w solves {turned} of {len(failed)}"
-        yield f"the sign is wrong, or the classes are exchanged: {solved}."
-    unweighted = {row.verdict for row in rows if row.problem.sample_weight is None}
+    of, minus = f"of {len(failed)}.", "the sign is wrong, or the classes are exchanged: -w"
+    plain = {row.verdict for row in rows if row.problem.sample_weight is None}
     weighted = {row.verdict for row in rows if row.problem.sample_weight is not None}
-    if unweighted == {"pass"} and "fail" in weighted:
-        yield "only the problems with row weights fail: sample_weight must mean repetition."
+    weighs = plain == {"pass"} and "fail" in weighted
+    yield [
+        (stays, "it returns zero for every problem, and never leaves its start."),
+        (ignores, "it ignores lam: for the same rows it returns the same weights at every lam."),
+        (2 * turned >= len(failed), f"{minus} solves {turned} {of}"),
+        (weighs, "only the problems with row weights fail: sample_weight must mean repetition."),
+    ]
+    others = (other for other in LOSSES if other != loss)
+    solved = {k: sum(_solves(row.problem, k, w, tol) for row, w in failed) for k in others}
+    best = highest(solved, key=lambda other: solved[other])
+    said = f"it minimises the {best} loss: of that it solves {solved[best]} {of}"
+    yield [(2 * solved[best] >= len(failed), said)]
+    scaling = _other_lam(failed, loss, tol)
+    said = f"it minimises another scaling; its answers are optimal for {scaling}."
+    yield [(scaling is not None, said)]
+    ran = [row for row in rows if row.verdict != "skipped"]
+    bad = {row.problem.data for row in ran if row.verdict != "pass"}
+    labelled = [(row, np.column_stack([row.problem.y, row.problem.X])) for row in ran]
+    distinct = {row.verdict for row, both in labelled if len(np.unique(both, axis=0)) == len(both)}
+    units = "only features that are not of order one fail: a step, a tolerance or a starting point "
+    ties = "only data with equal rows in a class fail: it may count repeated rows once, or go "
+    awkward = bad <= AWKWARD_UNITS and any(row.verdict == "pass" for row in ran)
+    yield [
+        (awkward, f"{units}that depends on their units."),
+        (len(bad) >= 2 and distinct == {"pass"}, f"{ties}wrong where scores tie."),
+    ]
+    near = [r.excess is not None and lowest(r.excess, r.gap or 0.0) <= NEAR for r, _ in failed]
+    said = "every answer is near its optimum (within a tenth of it, or of F(0) = 1), but "
+    said += f"{len(failed)} not within the tolerance: it may stop too early, or "
+    yield [(all(near), f"{said}leave a small term out.")]
 
 
 def _solves(problem: ReferenceProblem, loss: str, w: np.ndarray, tol: float) -> bool:
     value = upper_value(problem, loss, w)
     return value is not None and excess(problem, loss, value - problem.optimum[loss][0]) <= tol
-
-
-def _other_loss(rows: Rows, failed: Failed, loss: str, tol: float) -> Iterator[str]:
-    others = (other for other in LOSSES if other != loss)
-    solved = {k: sum(_solves(row.problem, k, w, tol) for row, w in failed) for k in others}
-    best = highest(solved, key=lambda other: solved[other])
-    if 2 * solved[best] >= len(failed):
-        yield f"it minimises the {best} loss: of that it solves {solved[best]} of {len(failed)}."
 
 
 # What stands in place of lam, and the factor that it is of lam: of n rows and N pairs.
@@ -314,13 +328,13 @@ SCALINGS: dict[str, Callable[[float, int, int], float]] = {
 }
 
 
-def _other_lam(rows: Rows, failed: Failed, loss: str, tol: float) -> Iterator[str]:
+def _other_lam(failed: Failed, loss: str, tol: float) -> str | None:
     """Try what may stand in place of lam on a few small problems that tell lams apart."""
     tried = [(row, w) for row, w in failed if row.problem.y.size <= 100 and row.lower > 0.01]
     tried = [(row.problem, w) for row, w in tried if row.excess is not None]
     probes = sorted(tried, key=lambda probe: abs(np.log10(probe[0].lam) + 0.5))[:4]
     if len(probes) < 2:
-        return
+        return None
 
     def solved_at(problem: ReferenceProblem, factor: float) -> tuple[Problem, Solution]:
         scaled = whole_problem(problem, loss, factor)
@@ -350,44 +364,8 @@ def _other_lam(rows: Rows, failed: Failed, loss: str, tol: float) -> Iterator[st
         return -6 + 12 * (bisect_left(steps, True, key=short) + 0.5) / 2**14
 
     worst = {text: worst_at(factor_of) for text, factor_of in SCALINGS.items()}
-    text, near = lowest(worst, key=lambda text: worst[text]), highest(tol, 1e-3)
-    if worst[text] > near:
-        factor = 10.0 ** float(np.mean([exponent_of(*probe) for probe in probes[:2]]))
-        text = f"about {factor:.3g} lam"
-        if worst_at(lambda *_: factor) > near:
-            return
-    yield f"it minimises another scaling; its answers are optimal for {text}."
-
-
-AWKWARD_UNITS = frozenset(  # data whose features are not of order one
-    "large-units large-values small-units offset unequal-columns outlier".split()
-)
-
-
-def _some_data(rows: Rows, failed: Failed, loss: str, tol: float) -> Iterator[str]:
-    ran = [row for row in rows if row.verdict != "skipped"]
-    bad = {row.problem.data for row in ran if row.verdict != "pass"}
-    if bad <= AWKWARD_UNITS and any(row.verdict == "pass" for row in ran):
-        yield (
-            "only features that are not of order one fail: a step, a tolerance or a starting point "
-            "that depends on their units."
-        )
-    labelled = [(row, np.column_stack([row.problem.y, row.problem.X])) for row in ran]
-    distinct = {row.verdict for row, both in labelled if len(np.unique(both, axis=0)) == len(both)}
-    if len(bad) >= 2 and distinct == {"pass"}:
-        yield (
-            "only data with equal rows in a class fail: it may count repeated rows once, or go "
-            "wrong where scores tie."
-        )
-
-
-NEAR = 0.1  # an excess up to which stopping too early is a likely cause
-
-
-def _near(rows: Rows, failed: Failed, loss: str, tol: float) -> Iterator[str]:
-    if all(r.excess is not None and lowest(r.excess, r.gap or 0.0) <= NEAR for r, _ in failed):
-        yield (
-            "every answer is near its optimum (within a tenth of it, or of F(0) = 1), but "
-            f"{len(failed)} not within the tolerance: it may stop too early, or leave a small term "
-            "out."
-        )
+    best, near = lowest(worst, key=lambda text: worst[text]), highest(tol, 1e-3)
+    if worst[best] <= near:
+        return best
+    factor = 10.0 ** float(np.mean([exponent_of(*probe) for probe in probes[:2]]))
+    return f"about {factor:.3g} lam" if worst_at(lambda *_: factor) <= near else None

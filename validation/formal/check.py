@@ -108,15 +108,14 @@ def coq_text(cases: list[Case]) -> str:
     lines = ["From Coq Require Import ZArith QArith List."]
     lines.append(f"From {LIBRARY} Require Import CheckerSums Checker.")
     lines += ["Import ListNotations.", "Open Scope Z_scope."]
-    for number, case in enumerate(cases):
-        for name, statement in _equations(case["given"], case["found"]):
-            lines.append(f"Example case_{number}_{name} : {statement}.")
-            lines.append("Proof. vm_compute. reflexivity. Qed.")
+    for case in cases:
+        for equation in _equations(case["given"], case["found"]):
+            lines.append(f"Goal {equation}. Proof. vm_compute. reflexivity. Qed.")
     return "\n".join(lines)
 
 
-def _equations(given: Case, found: Case) -> Iterator[tuple[str, str]]:
-    """Yield a name and an equation for each quantity of one case."""
+def _equations(given: Case, found: Case) -> Iterator[str]:
+    """Yield an equation for each quantity of one case: u, v, missing, upper and lower."""
 
     def ratio(text: str) -> str:
         x = Fraction(text)
@@ -132,17 +131,17 @@ def _equations(given: Case, found: Case) -> Iterator[tuple[str, str]]:
     slip, lam, scale = (ratio(given[name]) for name in ("slip", "lam", "scale"))
     if "bins" in given:
         kind = f"{given['q']} {given['bins']} {given['half']} {pos} {neg}"
-        yield "u", f"weights_u {kind} = {u}"
-        yield "v", f"weights_v {kind} = {v}"
+        yield f"weights_u {kind} = {u}"
+        yield f"weights_v {kind} = {v}"
         cap, flow = f"(cap_of {given['half']})", f"(mass {pos} {u})"
     else:
         cap = str(given["cap"])
         flow = f"(marginals_flow {pos} {neg} {u} {v} {cap})"
-    yield "missing", f"missing {pos} {neg} {u} {v} {flow} = {found['missing']}"
+    yield f"missing {pos} {neg} {u} {v} {flow} = {found['missing']}"
     upper = f"upper {given['q']} {pos} {neg} {slip} {lam} {w}"
-    yield "upper", f"Qeq_bool ({upper}) {ratio(found['upper'])} = true"
+    yield f"Qeq_bool ({upper}) {ratio(found['upper'])} = true"
     lower = f"lower {cap} {flow} {pos} {neg} {scale} {lam} {pull}"
-    yield "lower", f"Qeq_bool ({lower}) {ratio(found['lower'])} = true"
+    yield f"Qeq_bool ({lower}) {ratio(found['lower'])} = true"
 
 
 def compile_file(folder: Path, name: str, text: str) -> subprocess.CompletedProcess[str]:
