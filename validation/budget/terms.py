@@ -13,6 +13,7 @@ negative. Theorem 4' (I) bounds F(f~) - p*. [ScalingUp, Theorem 4; Section 3.2]
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -160,9 +161,8 @@ class FittedModel:
         self._map = maps[0].map_ if maps else None
         self.kernel = None if self._map is None else self._map.kernel
         self.w, self.lam = np.asarray(last.coef_[0], dtype=float), float(last.lam)
-        self.loss = get_loss(getattr(last, "loss", None) or "hinge")
-        if isinstance(last, NewtonClassifier):
-            self.loss = SQUARED_HINGE
+        squared = isinstance(last, NewtonClassifier)
+        self.loss = SQUARED_HINGE if squared else get_loss(getattr(last, "loss", None) or "hinge")
         self.pairs: PairList | None = None
         if isinstance(last, IncompleteROCSVM):
             seed = last.random_state
@@ -254,7 +254,7 @@ def error_budget(
         best = solved(task.work, task)
     values = [objective, full.objective(f_B.w), full.objective(f_P.w)]
     values.append(values[2] if task is None else best.certificate.primal)
-    tested: list[Estimate] = []
+    lost: list[tuple[float, ...]] = [()] * 4  # test AUC and its error, of each term and in all
     finite = None
     if X_test is not None:
         if y_test is None:
@@ -263,9 +263,11 @@ def error_budget(
         scores = [np.asarray(new @ w).ravel() for w in (fitted.w, f_B.w, f_P.w)]
         scores.append(scores[2] if task is None else task.evaluate(best.w, fitted.inputs(X_test)))
         tested = [pair_mean(s, mask, in_order) for s in scores]
-        loss = pair_mean(scores[0], mask, fitted.loss.value)
-        measured = (tested[0].value, tested[0].standard_error, loss.value, loss.standard_error)
-        finite = FiniteTest(*measured, *_lost(tested, 0, 3))
+        steps = (compare_models(b, a) for a, b in (*pairwise(tested), (tested[0], tested[3])))
+        lost = [(step.difference, step.standard_error) for step in steps]
+        own_part = (tested[0], pair_mean(scores[0], mask, fitted.loss.value))
+        measured = [x for part in own_part for x in (part.value, part.standard_error)]
+        finite = FiniteTest(*measured, *lost[3])
     bound = _bound(fitted, gram, full, f_P, delta)
     allowed = {} if bound is None else dict(bound.terms)
     if fitted.eps is None or fitted.pairs is None:
@@ -273,19 +275,13 @@ def error_budget(
     if fitted.kernel is None:
         allowed.pop("nystrom", None)
     terms = tuple(
-        Term(name, values[k] - values[k + 1], allowed.get(of_bound), *_lost(tested, k, k + 1))
+        Term(name, values[k] - values[k + 1], allowed.get(of_bound), *lost[k])
         for k, (name, of_bound) in enumerate(BOUND_TERMS.items())
     )
     solutions = {"f~_B": f_B, "f^_P": f_P, "f^": best}
     slack = max(solution.certificate.gap for solution in solutions.values())
     own_gap = max(own.objective(fitted.w) - f_B.certificate.primal, 0.0)
     return ErrorBudget(terms, values[0], values[3], slack, own_gap, bound, finite, solutions)
-
-
-def _lost(tested: list[Estimate], at: int, to: int) -> tuple[float, ...]:
-    """Return the AUC lost from one function to another and its error; nothing without a test."""
-    found = [compare_models(tested[to], tested[at])] if tested else []
-    return tuple(number for one in found for number in (one.difference, one.standard_error))
 
 
 def _bound(
@@ -340,10 +336,8 @@ def draw_budget(axes: Any, budget: ErrorBudget, title: str = "Error budget") -> 
     if budget.bound is not None:
         axes.plot([], [], "D", color="#d55e00", label="allowed by Theorem 4'")
     axes.axvline(1.0, color="#555555", linewidth=1, linestyle=":", label="F(0) = 1")
-    axes.set_xscale("log")
-    axes.set_xlim(left=floor)
+    axes.set(xscale="log", xlim=(floor, None), xlabel="part of F(f) - p* on the training rows")
     axes.set_yticks(range(len(rows)), names)
     axes.invert_yaxis()
-    axes.set_xlabel("part of F(f) - p* on the training rows")
     axes.set_title(title, fontsize=11)
     axes.legend(fontsize=9, loc="upper left", bbox_to_anchor=(1.0, 1.0))

@@ -83,13 +83,11 @@ class GapCurves:
             how = {"color": color, "marker": marker, "ms": 3}
             axes.plot(x[best], y[best], **how, linestyle=dashes, label=curve.name)
             axes.plot(x[~best], y[~best], **how, linestyle="none", alpha=0.35)
-        drawn = [s for curve in self.curves for s in curve.seconds if s > 0]
-        if drawn:
+        if any(s > 0 for curve in self.curves for s in curve.seconds):
             axes.set(xscale="log", yscale="log")
+            pictures.legend_below(axes)
         axes.set(xlabel="seconds", ylabel="relative gap, proved", title=self.table.split("\n")[0])
         axes.grid(alpha=0.3)
-        if drawn:
-            pictures.legend_below(axes)
         return figure
 
     def to_dict(self) -> dict[str, Any]:
