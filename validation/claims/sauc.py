@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy import stats
+from scipy import linalg, stats
 from sklearn.svm import LinearSVC
 
 from ...exact import HINGE, AllPairs, PairList, Ridge, Rows, delong, pair_problem, structured
@@ -113,18 +113,15 @@ def sauc_covariance_of_listed_pairs(c: Context) -> Errors:
 
 def printed_R(n_pos: int, n_neg: int) -> np.ndarray:
     """Return R of [SAUC, eq. (15)], positive rows first, its zero blocks rectangular."""
-    blocks = [np.eye(m) / m - np.full((m, m), 1 / m**2) for m in (n_pos, n_neg)]
-    corner = np.zeros((n_pos, n_neg))
-    return np.block([[blocks[0], corner], [corner.T, blocks[1]]])
+    return linalg.block_diag(*(np.eye(m) / m - 1 / m**2 for m in (n_pos, n_neg)))
 
 
 @at_most(EXACT)
 def sauc_eq_15_structure_as_a_matrix(c: Context) -> Errors:
-    data = toy(c)
-    X = np.concatenate([data.X[data.is_positive], data.X[~data.is_positive]])
-    positive = np.arange(len(X)) < data.n_pos
-    F, R = factor_gram(WIDTH(X, X)).features, printed_R(data.n_pos, data.n_neg)
-    pairs, ours = every_pair(positive), class_scatter(positive).times(np.eye(len(X)))
+    data = toy(c)  # whose positive rows come first
+    X, positive, R = data.X, data.is_positive, printed_R(data.n_pos, data.n_neg)
+    F, pairs = factor_gram(WIDTH(X, X)).features, every_pair(positive)
+    ours = class_scatter(positive).times(np.eye(len(X)))
     yield "relative difference", apart(F.T @ R @ F, covariance(F[pairs.i] - F[pairs.j]))
     yield "largest difference from the R of the library", apart(ours, R)
 
