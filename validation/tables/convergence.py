@@ -160,7 +160,7 @@ def in_newton(job: Job, c: Context) -> Measured:
 
 def in_theory(job: Job, c: Context) -> Measured:
     """Return the distance of Theorem 1's own walk to the exact sparse optimum, and its bound."""
-    runs, bounds = walks(c, CASES[1], "data")
+    runs, bounds = walks(c, "data", *CASES[1])
     return {
         "distance": runs.mean(axis=0)[WALKED],
         "bound": [bounds[t].total for t in WALKED],

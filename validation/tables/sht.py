@@ -124,11 +124,9 @@ def _fitted(method: str, data: Any, config: Config, spend: Spend) -> np.ndarray:
     return solver.solve(loss).w
 
 
-def fold_aucs(
-    method: str, rows: Sample, folds: Folds, configs: Sequence[Config], spend: Spend
-) -> np.ndarray:
-    """Return the AUC on the held-out rows of each fold, for each parameter: (folds, configs)."""
-    sides = [(rows.part(train), rows.part(held)) for train, held in folds]
+def fold_aucs(method: str, rows: Sample, folds: Folds, spend: Spend) -> np.ndarray:
+    """Return the AUC on the held-out rows of each fold, for each point of the grid."""
+    sides, configs = [(rows.part(a), rows.part(b)) for a, b in folds], grid(method, spend)
     return np.array([[held.auc(fit(method, of, c, spend)) for c in configs] for of, held in sides])
 
 
@@ -141,11 +139,9 @@ def exact_auc_svm(rows: Sample, folds: Folds, lams: Sequence[float]) -> tuple[np
     return point.solution.w, float(point.certificate.relative_gap or 0.0)
 
 
-def screened_subset(
-    rows: Sample, measure: np.ndarray, many: int, k: int
-) -> tuple[np.ndarray, dict[str, float]]:
-    """Return the best k of the many features of largest measure, as weights, and its proof."""
-    screened, w = largest(measure, many), np.zeros(rows.X.shape[1])
+def screened_subset(rows: Sample, by: np.ndarray, many: int, k: int) -> tuple[Any, Measured]:
+    """Return the best k of the many features of largest `by`, as weights, and its proof."""
+    screened, w = largest(by, many), np.zeros(rows.X.shape[1])
     best = best_subset(rows.X[:, screened], rows.positive, k, max_time=20.0)
     w[screened] = best.w
     return w, {"subset gap": best.gap, "subset proved": float(best.proved)}
@@ -162,7 +158,7 @@ ADDED = (DENSE, TOP, FISHER, EXACT, SWAPS, SUBSET, ORACLE)
 CUT = ("SPAM-l1", "SPAM-l2", BOTH, "FSAUC", "SOLAM")
 
 TENS = [*range(10, 101, 10)]
-DECADES = [1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0]
+DECADES = [1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1.0]
 POWERS = [2.0**power for power in range(-10, 11, 3)]
 
 
@@ -192,7 +188,7 @@ def synthetic_parts(budget: Spend) -> list[Part]:
     Budget("blocks", [1, 2, 4, 8, 10], [1, 10], [1, 4, 10], [1, 2, 4, 8, 10]),
     Budget("tau of HSG-HT", None, [1, 100], [1, 10, 100, 1000]),
     Budget("epochs", 50, 20, 50, programs=True),
-    Budget("beta", "1e-5, 1e-4, ..., 100", [1e-4, 1e-3], [1e-5, 1e-4, 1e-3, 1e-2], DECADES[:6]),
+    Budget("beta", "1e-5, 1e-4, ..., 100", [1e-4, 1e-3], [1e-5, 1e-4, 1e-3, 1e-2], DECADES),
     Budget("xi", "1, 10, ..., 100", [1, 10], [1, 10, 55], [1, 10, 55, 100]),
     Budget("R", "0.1, 1, ..., 1e5", [1, 100], [0.1, 1, 10, 100], [0.1, 1, 10, 100, 1e3, 1e4, 1e5]),
     Budget("eta of FSAUC", "2^-10, 2^-9, ..., 2^10", [0.125, 8], [2**-6, 0.125, 1, 8], POWERS),
@@ -215,8 +211,8 @@ def compute_synthetic(job: Job) -> Measured:
     methods = [*METHODS, DENSE, TOP, FISHER, *([BOTH] if k_star == STARS[0] else [])]
     weights, found = {}, {}
     for method in methods:
-        configs = grid(method, budget)
-        best = configs[fold_aucs(method, inside, splits, configs, budget).mean(axis=0).argmax()]
+        at = fold_aucs(method, inside, splits, budget).mean(axis=0).argmax()
+        best = grid(method, budget)[at]
         weights[method], found[f"config {method}"] = fit(method, inside, best, budget), list(best)
     k = int(found[f"config {OURS}"][0])
     loss, kept = sparse_problem(inside.X, inside.positive), max(k - 1, 1)  # published: k - 1
@@ -277,9 +273,6 @@ def table_2(page: Page) -> None:
     _show(page, "Table II", methods, columns, tested, (*METHODS[1:], DENSE, TOP))
 
 
-DRAWN = (OURS, "SPAM-l1", "FSAUC", "StoIHT", "HSG-HT", DENSE)  # curves of Fig. 2
-
-
 @table("sht-fig-2", "sht-synthetic")
 def fig_2(page: Page) -> None:
     results, shares = page.results, page.results.budget["r"]
@@ -288,7 +281,7 @@ def fig_2(page: Page) -> None:
         return by_trial(results, f"{measure} {method}", STARS[0], r)
 
     for measure, title in (("auc", "AUC"), ("f1", "F1"), ("true", "AUC on new rows")):
-        curves: Curves = {method: [] for method in DRAWN}
+        curves: Curves = {m: [] for m in (OURS, "SPAM-l1", "FSAUC", "StoIHT", "HSG-HT", DENSE)}
         for method, r in product((*METHODS, BOTH, DENSE, TOP), shares):
             mean = page.mean(method, f"{title}, r = {r:g}", values(measure, method, r), digits=3)
             if mean and method in curves:
@@ -311,36 +304,33 @@ def fig_2(page: Page) -> None:
 # permutation applied twice the folds are cut out of other 50 rows, test rows among them; and k is
 # that of the best mean AUC on the test rows. Without them the training rows choose everything.
 
-# Number in Table IV to probes; 11 (KIAA0220) has none in the programs.
-LEUKEMIA = {
-    1: "M19507_at", 2: "M22324_at", 3: "M23197_at", 4: "U41813_at", 5: "X13293_at",
-    6: "M84371_rna1_s_at", 7: "J03779_at", 8: "X82240_rna1_at", 9: "U22376_cds2_s_at",
-    10: "U26266_s_at U79262_at", 12: "M91036_rna1_at", 13: "U01317_cds4_at", 14: "S73591_at",
-    15: "M19508_xpt3_s_at", 16: "U66559_at", 17: "D63878_at Z49835_s_at M13560_s_at",
-    18: "S53911_at", 19: "L33930_s_at", 20: "D21260_at", 21: "Z83821_cds2_at", 22: "X00274_at",
-    23: "U19261_at", 24: "X79536_at", 25: "M96326_rna1_at", 26: "X77737_at", 27: "Z15115_at",
-    28: "L06797_s_at", 29: "U62962_at", 30: "K03460_at X68277_at X99325_at X01703_at",
-    31: "M11722_at", 32: "U05255_s_at",
-}  # fmt: skip
-
-# Number in Table V to columns, the first being 0.
-COLON = {
-    1: (295, 683, 1235), 2: (451,), 3: (608,), 4: (1041,), 5: (1043,), 6: (1165,), 7: (917, 1279),
-    8: (1352,), 9: (1386,), 10: (1393, 1870), 11: (554,), 12: (268,), 13: (146,), 14: (1463,),
-    15: (112,), 16: (325,), 17: (137,), 18: (209,), 19: (158, 170, 175), 20: (1143,), 21: (316,),
-    22: (225,), 23: (207,), 24: (163,), 25: (701,), 26: (1790,), 27: (534,), 28: (512,),
-    29: (1, 2, 282, 613),
-}  # fmt: skip
+# The markers of Tables IV and V in their order: probes of leukemia, where number 11 (KIAA0220) has
+# none in the programs, and columns of colon, the first being 0.
+MARKERS = {
+    "leukemia": (
+        "M19507_at, M22324_at, M23197_at, U41813_at, X13293_at, M84371_rna1_s_at, J03779_at, "
+        "X82240_rna1_at, U22376_cds2_s_at, U26266_s_at U79262_at, -, M91036_rna1_at, "
+        "U01317_cds4_at, S73591_at, M19508_xpt3_s_at, U66559_at, D63878_at Z49835_s_at "
+        "M13560_s_at, S53911_at, L33930_s_at, D21260_at, Z83821_cds2_at, X00274_at, U19261_at, "
+        "X79536_at, M96326_rna1_at, X77737_at, Z15115_at, L06797_s_at, U62962_at, K03460_at "
+        "X68277_at X99325_at X01703_at, M11722_at, U05255_s_at"
+    ),
+    "colon": (
+        "295 683 1235, 451, 608, 1041, 1043, 1165, 917 1279, 1352, 1386, 1393 1870, 554, 268, "
+        "146, 1463, 112, 325, 137, 209, 158 170 175, 1143, 316, 225, 207, 163, 701, 1790, 534, "
+        "512, 1 2 282 613"
+    ),
+}
 
 
 def marker_columns(name: str, names: list[str]) -> dict[str, list[int]]:
     """Return number in the paper's table to columns of the data; without those not found."""
-    if name == "colon":
-        return {str(number): list(columns) for number, columns in COLON.items()}
-    places = {accession: at for at, accession in enumerate(names)}
-    probes = {str(number): text.split() for number, text in LEUKEMIA.items()}
-    found = {number: [places[p] for p in some if p in places] for number, some in probes.items()}
-    return {number: columns for number, columns in found.items() if columns}
+    known = names if name == "leukemia" else map(str, range(len(names)))
+    places, found = {probe: at for at, probe in enumerate(known)}, {}
+    for number, text in enumerate(MARKERS[name].split(", "), start=1):
+        if columns := [places[probe] for probe in text.split() if probe in places]:
+            found[str(number)] = columns
+    return found
 
 
 def ratios(support: np.ndarray, markers: list[int]) -> tuple[float, float]:
@@ -350,17 +340,14 @@ def ratios(support: np.ndarray, markers: list[int]) -> tuple[float, float]:
 
 
 SPARSE = (OURS, "StoIHT", "HSG-HT")
-GENE_SUBSET = "best 5 of 40, proved"
+GENE_SUBSET, RIGHT = "best 5 of 40, proved", "chosen on training rows"
 TRAINING = 50
 SHARE = (32, 33)
 PAPER_K = [1, *range(5, 51, 5), *range(60, 101, 10), 200, 300, 400, 500]
-SHUFFLES = 20
-OF_EACH = dict.fromkeys(SETS, SHUFFLES)
+OF_EACH = dict.fromkeys(SETS, 20)
 
 
-def shuffled(
-    positive: np.ndarray, rng: np.random.Generator, folds: int
-) -> tuple[np.ndarray, np.ndarray, Folds, Folds]:
+def shuffled(positive: np.ndarray, rng: np.random.Generator, folds: int) -> tuple[Any, ...]:
     """Return training rows, test rows, the published folds with their slip, and right folds."""
     pieces = np.array_split(np.arange(TRAINING), folds)
     while True:
@@ -376,7 +363,7 @@ def shuffled(
 
 @experiment(
     "sht-genes",
-    every_part("{set},shuffle={shuffle}", TASKS, shuffle=range(SHUFFLES), set=SETS),
+    every_part("{set},shuffle={shuffle}", TASKS, shuffle=range(20), set=SETS),
     Budget("shuffles", OF_EACH, OF_EACH, OF_EACH),
     Budget("folds", 5, 5, 5),
     Budget("k", PAPER_K, [5, 20, 50, 100, 300], PAPER_K),
@@ -394,18 +381,18 @@ def shuffled(
     printed_minutes=100,
 )
 def compute_genes(job: Job) -> Measured:
-    name, at, budget = job["set"], job["shuffle"], job.budget
+    name, budget = job["set"], job.budget
     data = load_real(name, job.run.data_dir)
     X = np.asarray(data.X, dtype=float)
     rows = Sample(X / np.linalg.norm(X, axis=1, keepdims=True), data.is_positive)
-    rng = job.rng(f"shuffle {name} {at}")
+    rng = job.rng(f"shuffle {name} {job['shuffle']}")
     train, test, published, right = shuffled(rows.positive, rng, budget["folds"])
-    slipped = np.concatenate([held for _, held in published])
     names = feature_names(read_arrays(job.file(name), ("feature_names",)), data.X.shape[1])
     columns = marker_columns(name, names)
     markers = sorted({column for group in columns.values() for column in group})
-    found: Measured = {"markers": len(markers), "overlap": np.isin(test, slipped).mean()}
-    found["marker columns"], places = columns, np.sort(train)
+    found: Measured = {"markers": len(markers), "marker columns": columns}
+    found["overlap"] = np.isin(test, np.concatenate([held for _, held in published])).mean()
+    places = np.sort(train)
     inside, new = rows.part(places), rows.part(test)
 
     def tried(method: str) -> Measured:
@@ -427,12 +414,12 @@ def compute_genes(job: Job) -> Measured:
         def tested(picks: list[list[int]]) -> list[list[float]]:
             return [[new.auc(weights(at)) for at in line] for line in picks]
 
-        clean = fold_aucs(method, rows, right, configs, budget)
+        clean = fold_aucs(method, rows, right, budget)
         best = int(clean.mean(axis=0).argmax())
         found: Measured = {f"right {method}": new.auc(weights(best))}
         if method not in METHODS:
             return found
-        leaky = of_each_k(fold_aucs(method, rows, published, configs, budget))
+        leaky = of_each_k(fold_aucs(method, rows, published, budget))
         if method not in SPARSE:
             return found | {f"published {method}": tested(leaky)[0]}
         shares = [[ratios(np.flatnonzero(weights(at)), markers) for at in line] for line in leaky]
@@ -455,7 +442,6 @@ def compute_genes(job: Job) -> Measured:
     return found | proof | {f"right {GENE_SUBSET}": new.auc(w)}
 
 
-GENE_ADDED = (DENSE, TOP, FISHER, EXACT, GENE_SUBSET)
 OVERLAP = {"colon": (62 - TRAINING) / TRAINING, "leukemia": (72 - TRAINING) / TRAINING}
 COLUMNS = {"colon": 2000, "leukemia": 7129}
 
@@ -468,9 +454,6 @@ def table_of(results: Results, kind: str, method: str, name: str) -> np.ndarray:
     return array.mean(axis=-1).reshape(len(found), many) if found else np.empty((0, many))
 
 
-RIGHT = "chosen on training rows"
-
-
 def by_test_k(results: Results, kind: str, method: str, name: str) -> np.ndarray:
     """Return the AUC of each shuffle at the k of the best mean on the test rows."""
     table = table_of(results, kind, method, name)
@@ -480,7 +463,7 @@ def by_test_k(results: Results, kind: str, method: str, name: str) -> np.ndarray
 @table("sht-table-3", "sht-genes")
 def table_3(page: Page) -> None:
     genes, results = printed(PAPER, "Table III"), page.results
-    methods = (*METHODS, *GENE_ADDED)
+    methods = (*METHODS, DENSE, TOP, FISHER, EXACT, GENE_SUBSET)
     for method, name in product(methods, SETS):
         if method in METHODS:
             values = by_test_k(results, "published", method, name)
@@ -571,7 +554,6 @@ def lists(page: Page) -> None:
 
 SHARES = [0.05, 0.25, 0.5]
 PUBLISHED, COMMON = "step r (1 - r), as published", "one step for all r"
-STEP = 0.0475  # r (1 - r) at r = 0.05.
 
 
 @experiment(
@@ -593,7 +575,7 @@ def compute_epochs(job: Job) -> Measured:
     train, test = make_splits(5, data.X, data.is_positive, seed % 2**31)[0]
     loss = sparse_problem(data.X[train], data.y[train])
     found: Measured = {}
-    for name, factor in ((PUBLISHED, 1.0), (COMMON, STEP / (r * (1 - r)))):
+    for name, factor in ((PUBLISHED, 1.0), (COMMON, 0.0475 / (r * (1 - r)))):  # that of r = 0.05
         w, values, curve, held = np.zeros(1000), [1.0], [], []
         options: Any = {"block_size": job.budget["rows of a batch"], "step": factor, "tol": 0.0}
         # The published configuration keeps one feature less than it is given.
