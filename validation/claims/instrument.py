@@ -34,6 +34,14 @@ TIGHT = 1e-5  # largest relative gap of a certificate that is taken for tight
 LAM, L1 = 0.05, 0.05
 DRAWS = 2  # problems for each case; the full profile takes ten times as many
 
+
+def draws(c: Context) -> Iterator[tuple[np.ndarray, np.random.Generator]]:
+    """Rows (14, 2) with ties, and a generator for labels."""
+    for draw in range(DRAWS if c.quick else 10 * DRAWS):
+        rng = c.rng(f"draw {draw}")
+        yield np.round(2 * rng.normal(size=(14, 2))) / 2, rng
+
+
 Objective = Callable[[np.ndarray], np.ndarray]  # of weights (..., 2)
 Columns = dict[str, Any]
 Cases = Iterator[tuple[np.ndarray, Columns, Objective]]  # rows, and what else `solve` is given
@@ -41,12 +49,7 @@ WINDOW = np.array([*product(np.linspace(-1, 1, 11), repeat=2)])
 
 
 def right(
-    w: np.ndarray,
-    upper: float,
-    lower: float,
-    gap: float | None,
-    objective: Objective,
-    slack: float = 0.0,
+    w: np.ndarray, upper: float, lower: float, gap: Any, objective: Objective, slack: float = 0.0
 ) -> bool:
     """Whether the interval is tight and that of the objective F, whose F(w) lies between `upper` -
     `slack` and `upper`."""
@@ -73,10 +76,12 @@ def interval(cases: Callable[..., Cases]) -> Run:
     """Return the judge of the claim that each certificate holds the optimum of its objective."""
 
     def judge(c: Context, *given: Any) -> Iterator[bool]:
-        for drawn in draws(c):
-            for X, asked, objective in cases(*drawn, *given):
+        for X, rng in draws(c):
+            for rows, asked, objective in cases(X, rng, *given):
                 with warnings.catch_warnings(action="ignore", category=UserWarning):
-                    solution = solve(X, **{"lam": LAM, **asked})  # it warns where w = 0 is optimal
+                    solution = solve(
+                        rows, **{"lam": LAM, **asked}
+                    )  # it warns where w = 0 is optimal
                 found = solution.certificate
                 numbers = found.primal, found.dual, found.relative_gap
                 yield right(solution.w, *numbers, objective, found.rounding)
@@ -84,19 +89,10 @@ def interval(cases: Callable[..., Cases]) -> Run:
     return wraps(cases)(lambda c, *given: outcome(judge(c, *given)))
 
 
-def draws(c: Context) -> Iterator[tuple[np.ndarray, np.random.Generator]]:
-    """Rows (14, 2) with ties, and a generator for labels."""
-    for draw in range(DRAWS if c.quick else 10 * DRAWS):
-        rng = c.rng(f"draw {draw}")
-        yield np.round(2 * rng.normal(size=(14, 2))) / 2, rng
-
-
 # Pairs are a matrix (n, n): whether row i is above row j.
 
 
-def two_classes(
-    X: np.ndarray, rng: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def two_classes(X: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
     y = rng.permutation(np.arange(len(X)) < 5).astype(int)
     return X + 1.5 * y[:, None], y, y[:, None] > y
 

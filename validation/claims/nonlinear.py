@@ -3,7 +3,6 @@
 import math
 from dataclasses import replace
 from fractions import Fraction
-from functools import lru_cache
 from itertools import product
 from types import FunctionType, ModuleType
 from typing import Any
@@ -20,7 +19,7 @@ from ...exact.problem.problem import linear_problem, pair_problem
 from ...exact.spaces.kernels import Gaussian
 from ...exact.sums import loops
 from ..bounds.experiment import hinge_problem, optimum
-from ..data.datasets import Dataset, make_dataset
+from ..data.datasets import make_dataset
 from ..data.printed_numbers import numbers
 from ..extremes import highest, lowest
 from .claim import Context, Outcome
@@ -68,8 +67,6 @@ def nystrom_cost_is_linear_in_the_rows(c: Context) -> Outcome:
 PLUS, MINUS, C = [(3, 1), (-4, 4)], [(-4, 3), (2, 1)], 10  # for which full Newton steps cycle
 APART = np.array([np.subtract(*pair) for pair in product(PLUS, MINUS)]).astype(object)  # x_i - x_j
 
-Point = tuple[Fraction, Fraction]
-
 
 def fixture() -> Problem:
     """Return [Nonlinear, eq. (5)] with p = 2 on the four rows, in the house's scaling."""
@@ -77,13 +74,13 @@ def fixture() -> Problem:
     return linear_problem(np.array(PLUS + MINUS, float), [1, 1, 0, 0], lam, "squared_hinge")
 
 
-def exact_objective(w: Point) -> Fraction:
+def exact_objective(w: Any) -> Fraction:
     """Return 1/2 |w|^2 + C sum max(0, 1 - w'(x_i - x_j))^2."""
     hinges = np.maximum(0, 1 - APART @ w)
     return (w[0] ** 2 + w[1] ** 2) / 2 + C * (hinges @ hinges)
 
 
-def exact_newton(w: Point) -> Point:
+def exact_newton(w: Any) -> tuple[Fraction, Fraction]:
     """Solve (I + 2C sum d d') w = 2C sum d over w's active pairs d = x_i - x_j: a full step."""
     active = APART[APART @ w < 1]
     (a, b), (_, c) = np.eye(2, dtype=object) + 2 * C * active.T @ active
@@ -97,7 +94,7 @@ def certified(problem: Problem, tol: float) -> Solution:
 
 
 def full_newton_steps_converge(c: Context) -> Outcome:
-    path: list[Point] = [(Fraction(0), Fraction(0))]
+    path = [(Fraction(0), Fraction(0))]
     while path[-1] not in path[:-1] and len(path) < 100:
         path.append(exact_newton(path[-1]))
     start = path.index(path[-1])
@@ -260,20 +257,18 @@ def sgd_step_cost(c: Context, as_printed: bool) -> Outcome:
 LAM, SNAPSHOTS = 1e-2, 100
 
 
-@lru_cache(maxsize=1)
-def setting(seed: int, profile: str) -> tuple[Dataset, Problem, float]:
-    """Return rows, the hinge over all pairs, and a certified lower bound of its optimum."""
-    c = Context("nsauc", seed, profile)
-    data = c.load(f"radial:{1000 if c.quick else 5000}")
-    rows = nystrom_map(Gaussian(0.25), kmeans(data.X, 50, c.draw_seed("k")).rows).transform(data.X)
+def setting(c: Context) -> tuple[Problem, float]:
+    """Return the hinge over all pairs, and a certified lower bound of its optimum."""
+    shared = Context("nsauc", c.seed, c.profile)
+    data = c.use(shared.load(f"radial:{1000 if c.quick else 5000}"))
+    points = kmeans(data.X, 50, shared.draw_seed("k")).rows
+    rows = nystrom_map(Gaussian(0.25), points).transform(data.X)
     problem = hinge_problem(data, LAM, space=Rows(rows - rows.mean(axis=0)))
-    return data, problem, optimum(problem, 1e-6).certificate.dual
+    return problem, optimum(problem, 1e-6).certificate.dual
 
 
 def nsauc_reaches_the_optimum_where_lam_t_is_large(c: Context) -> Outcome:
-    data, problem, best = setting(c.seed, c.profile)
-    c.use(data)
-    gaps = {}
+    (problem, best), gaps = setting(c), {}
     for epochs in (1, 10, 100):
         w = PairSGD(max_epochs=epochs, seed=c.draw_seed("pairs")).solve(problem).w
         gaps[f"{epochs} epochs"] = problem.objective(w) / best - 1
@@ -290,8 +285,7 @@ def algorithm_3_average_as_printed(c: Context) -> Outcome:
 
 
 def algorithm_3_printed_step_solves_another_problem(c: Context) -> Outcome:
-    data, problem, best = setting(c.seed, c.profile)
-    c.use(data)
+    problem, best = setting(c)
     positive = problem.pairs.positive
     twice = pair_problem(problem.space, positive, problem.pairs, SQUARED_HINGE, Ridge(2 * LAM))
     w = TruncatedNewton(tol=1e-12).solve(twice).w
