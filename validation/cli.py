@@ -1,9 +1,5 @@
-"""The command line: `aucert validate | solve | path | certify | predict | check-solver | bench |
-plot | reproduce`.
-
-Results go to standard output, everything else to standard error. How a command ends is in
-`commands.endings`. It loads nothing but click: each command imports what it runs.
-"""
+"""The command line. Results go to standard output, everything else to standard error. How a command
+ends is in `commands.endings`. It loads nothing but click: each command imports what it runs."""
 
 # ruff: noqa: RUF009  (what `_given` returns is a field)
 

@@ -304,11 +304,12 @@ def output_folder(
                 raise InputError(f"{option} {name}: cannot be written to ({why})") from None
             yield hidden
             finish()
-            held: list[int] = []
-            with _answered(signal.SIGINT, lambda number, frame: held.append(number)):
+            held = dict[int, Any]()  # what comes meanwhile
+            hold = held.__setitem__
+            with _answered(signal.SIGINT, hold), _answered(signal.SIGTERM, hold):
                 _move(hidden, folder, instead)
-            if held:
-                signal.raise_signal(signal.SIGINT)
+            for number in held:
+                signal.raise_signal(number)
         except BaseException as error:  # an interrupt too
             shutil.rmtree(hidden, ignore_errors=True)
             if made:

@@ -40,14 +40,10 @@ SCHEMA_VERSION = 1
 ALL = "nonnegative"
 SAID = {None: None, "yes": True, "no": False}
 
-# Two rows and a weight, and a sorted copy of the rows, of a pair that is written down.
-BYTES_A_PAIR = 40
-
+BYTES_A_PAIR = 40  # two rows, a weight and a sorted copy of the rows, of a pair written down
 COUNTED = 20  # rows from which on numbers that count them do not do so by chance
 FIRST_PARTS = 9  # partitions that are looked at for such numbers
-
-# From so many queries with a pair on, the concordance has an interval: they are what is drawn.
-FEWEST_QUERIES = 10
+FEWEST_QUERIES = 10  # with a pair, for an interval of the concordance: they are what is drawn
 
 
 def selection_of(options: Options) -> tables.Selection:
