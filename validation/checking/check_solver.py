@@ -146,23 +146,18 @@ def check_solver(
         with `coef_` or `w`. A fit with an argument `sample_weight` also gets the problems with row
         weights, which mean repetition. A new interpreter imports `"MODULE:FUNCTION"`, from the
         current folder first.
-    loss : {"hinge", "squared_hinge", "square"}
-        The loss that the solver minimises.
-    tol : float
-        > 0. A problem is solved if F(w) exceeds the optimum by at most this share of it; where
-        the optimum is below 1e-6, if by at most tol / 10: F(0) = 1 is then the only scale.
-    max_time : float
-        Seconds for each problem.
-    seed : int
-        >= 0. Set before each fit in the generators of `random` and `numpy.random`.
-    only : name or names, optional
-        Of problems (`overlap:0.1`) or of data (`overlap`).
+    loss : {"hinge", "squared_hinge", "square"}, that the solver minimises
+    tol : float > 0
+        A problem is solved if F(w) exceeds the optimum by at most this share of it; where the
+        optimum is below 1e-6, if by at most tol / 10: F(0) = 1 is then the only scale.
+    max_time : float > 0, seconds for each problem
+    seed : int >= 0, set in `random` and `numpy.random` before each fit
+    only : name or names, optional, of problems (`overlap:0.1`) or of data (`overlap`)
     isolate : bool
         Run the fit in a process of its own, which can be stopped, cannot print in between, and
         may crash. Otherwise, and where the system cannot fork, it runs in this process, and the
         limit is only checked afterwards; `report.isolation` says what was done.
-    progress : function, optional
-        Called with (done, total, row).
+    progress : function, optional, called with (done, total, row)
 
     Raises
     ------
@@ -179,20 +174,20 @@ def check_solver(
     begin, rows = time.perf_counter(), []
     with closing(start(fit, seed, isolate)) as runner:
         for problem in problems:
-            request = {"X": problem.X, "y": problem.y, "lam": problem.lam}
-            if problem.sample_weight is not None:
-                request["sample_weight"] = problem.sample_weight
-            if "sample_weight" in request and "sample_weight" not in runner.takes:
-                row = CheckRow(problem, "skipped", *problem.optimum[loss])
-            else:
+            weight, row = (
+                problem.sample_weight,
+                CheckRow(problem, "skipped", *problem.optimum[loss]),
+            )
+            if weight is None or "sample_weight" in runner.takes:
+                request = {"X": problem.X, "y": problem.y, "lam": problem.lam}
+                request |= {} if weight is None else {"sample_weight": weight}
                 row = judged(problem, loss, tol, runner.ask(request, max_time))
             rows.append(row)
             if progress is not None:
                 progress(len(rows), len(problems), row)
     name = fit if isinstance(fit, str) else getattr(fit, "__qualname__", type(fit).__name__)
-    asked = name, loss, float(tol), float(max_time), seed, runner.how
-    causes = likely_causes(rows, loss, tol)
-    return CheckReport(tuple(rows), causes, *asked, time.perf_counter() - begin)
+    found = tuple(rows), likely_causes(rows, loss, tol), name, loss, float(tol), float(max_time)
+    return CheckReport(*found, seed, runner.how, time.perf_counter() - begin)
 
 
 SMALL_OPTIMUM = 1e-6  # Below this an optimum is not a scale; F(0) = 1 is.

@@ -161,18 +161,12 @@ def gap_curves(
     max_time : float
         Seconds inside the fit for each solver, all its runs together. Before, its small run may
         take 60 s to compile, and so may the lower bound, or ten times as long.
-    loss : str
-        A name of `exact.losses.registry.ALL_LOSSES`: "hinge", "logistic", ...
-    seed, isolate
-        As in `check_solver`.
-    ours : bool
-        Whether the library's own solver runs, too.
-    data : str
-        What to call the data.
-    by, axes
-        For solutions only.
-    progress : callable
-        Called with words for each solver before it runs.
+    loss : str, a name of `exact.losses.registry.ALL_LOSSES`: "hinge", "logistic", ...
+    seed, isolate : as in `check_solver`
+    ours : bool, whether the library's own solver runs, too
+    data : str, what to call the data
+    by, axes : for solutions only
+    progress : callable, called with words for each solver before it runs
 
     Returns
     -------

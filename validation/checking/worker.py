@@ -158,10 +158,9 @@ def read_weights(found: Any, d: int) -> Answer:
     if found is None:
         return {"kind": "wrong shape", "message": "None returned: does it end with `return w`?"}
     values = getattr(found, "coef_", getattr(found, "w", found))
-    if sp.issparse(values):
-        values = values.toarray()
     try:
-        array = as_float64(values, "what was returned", f"{d} numbers")
+        dense = values.toarray() if sp.issparse(values) else values
+        array = as_float64(dense, "what was returned", f"{d} numbers")
     except InputError as error:
         why = "return the weights alone" if isinstance(found, tuple) else str(error)
         return {"kind": "error", "message": f"{type(found).__name__} returned: {why}"}
@@ -255,13 +254,13 @@ class OwnProcess:
         return {"seconds": time.perf_counter() - start} | answer
 
     def close(self) -> None:
-        if self.pid is not None:
-            self._kill()
+        self._kill()
         self._printed.close()
 
     def _kill(self) -> int:
         """Kill the process and its group; return its status, which is its own if it had ended."""
-        assert self.pid is not None
+        if self.pid is None:
+            return 0
         for kill in (os.killpg, os.kill):  # its group, and itself if it has none yet
             with suppress(ProcessLookupError):
                 kill(self.pid, signal.SIGKILL)
