@@ -82,7 +82,7 @@ for n, B in ((1e6, 1e9), (1e7, 1e10), (1e10, 1e16)):
     instance = ClusterInstance(n, m=20, q=0.5, eta_mixed=0.05, eta_pure=0.1, lam=0.1)
     N_max, _ = most_often(n, B, level=1e-3)
     formula = instance.theorem4(B, N_max)
-    error, _ = instance.left_side(B)
+    error = instance.left_side(B)
     print(f"{n:8.0e} {B:8.0e} {error:7.3f} {formula.bound(1.5):8.3f} {formula.bound(2.5):8.0f}")
     if n >= 1e7:
         assert formula.bound(1.5) < error < formula.bound(2.5)

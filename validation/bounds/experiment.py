@@ -3,7 +3,7 @@ full problem and the projected one are solved once, with proof; then pairs are d
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from numbers import Integral
 
 import numpy as np
@@ -43,8 +43,8 @@ def hinge_problem(
 
 
 def kernel_problem(truth: Gram, positive: np.ndarray, lam: float, loss: Loss) -> Formulation:
-    """Return the problem over a kernel's whole space, judged by the formula at the rows. The values
-    as stored serve the solver."""
+    """Return the problem over a kernel's whole space, judged by the formula at the rows; the solver
+    takes the values as stored."""
     task = formulate(truth.K, positive, Request.of(lam, loss, kernel="precomputed"))
     return replace(task, meant=task.meant.over(truth))
 
@@ -54,7 +54,7 @@ def mean_loss(problem: Problem, w: np.ndarray) -> float:
 
 
 def solved(solver: Solver, problem: Problem) -> Solution:
-    """Return the solution; solvers keep their best point on Ctrl-C, but a claim has to stop."""
+    """Solvers keep their best point on Ctrl-C, but a claim has to stop."""
     solution = solver.solve(problem)
     if solution.status is Status.INTERRUPTED:
         raise KeyboardInterrupt
@@ -69,14 +69,8 @@ def optimum(problem: Problem, tol: float = 1e-9) -> Solution:
     return solution
 
 
-def overlap(first: Solution, second: Solution) -> bool:
-    """Whether the two certified intervals [dual, primal] have a common point."""
-    a, b = first.certificate, second.certificate
-    return highest(a.dual, b.dual) <= lowest(a.primal, b.primal)
-
-
 def certified(problem: Problem, tol: float) -> Solution:
-    """Return the optimum up to a certified gap of `tol`, or raise `RuntimeError`."""
+    """Return the optimum up to a certified gap of `tol`, or raise as `within` does."""
     return within(solved(choose_solver(problem, "auto", tol, None), problem), tol)
 
 
@@ -108,7 +102,7 @@ class Draw:
         return [name for name, bound in self.bounds.items() if bound.violated]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Experiment:
     """One data set, kernel, lam and set of landmarks, with both exact solutions. See `prepare`."""
 
@@ -121,20 +115,13 @@ class Experiment:
     f_P: Solution
     factor: Rows
 
-    @property
-    def posterior(self) -> Projected:
-        return Projected.of(self.f_P)
-
-    @property
-    def nystrom(self) -> float:
-        """p*_P - p*, up to the two gaps."""
-        return self.f_P.certificate.primal - self.f.certificate.primal
-
-    @cached_property
-    def _known(self) -> tuple[float, Norms]:
-        """U(f^), and upper bounds of the norms of f^ and f^_P."""
+    def __post_init__(self) -> None:
+        self.posterior = Projected.of(self.f_P)
+        # p*_P - p*, up to the two gaps; U(f^); and upper bounds of the norms of f^ and f^_P.
+        self.nystrom = self.f_P.certificate.primal - self.f.certificate.primal
+        self.loss = mean_loss(self.full, self.f.w)
         full, projected = _norm(self.full, self.f), _norm(self.projected, self.f_P)
-        return mean_loss(self.full, self.f.w), Norms(full=full, projected=projected)
+        self.norms = Norms(full=full, projected=projected)
 
     def draw(
         self, B: int, seed: int | np.random.Generator, delta: float = DELTA, realised: bool = False
@@ -144,9 +131,14 @@ class Experiment:
         pairs = draw_pairs(self.full.pairs.positive, B, seed, merge=True)
         drawn = self.projected.with_pairs(pairs)
         found = certified(drawn, self.tol)
-        U, norms = self._known
-        error, excess = abs(U - mean_loss(drawn, found.w)), self._excess(found)
-        norms = replace(norms, drawn_projected=_norm(self.projected, found))
+        best, value = self.f.certificate, careful_primal(self.projected, found.w)
+        if value.high < best.dual:
+            apart = best.dual - value.high
+            raise RuntimeError(f"a drawn solution is {apart:.1g} below the certified optimum")
+        # F(f~_B) - p*, never more than the truth: what is below zero is the gap of f^.
+        excess = highest(-above(best.primal - value.low), 0.0)
+        error = abs(self.loss - mean_loss(drawn, found.w))
+        norms = replace(self.norms, drawn_projected=_norm(self.projected, found))
         setting = self.approximation, self.lam, B
         prime = partial(theorem4_prime, *setting, delta=delta, eps=self.tol, gap_full=self.tol)
         known = partial(prime, projected=self.posterior, norms=norms)
@@ -165,15 +157,6 @@ class Experiment:
             norms = replace(norms, drawn=_norm(own, certified(own, self.tol)))
             bounds[REALISED] = printed(C="realised", norms=norms)
         return Draw(B, error, excess, self.nystrom, bounds)
-
-    def _excess(self, found: Solution) -> float:
-        """Return F(f~_B) - p*, never more than the truth: what is below zero is the gap of f^."""
-        best = self.f.certificate
-        value = careful_primal(self.projected, found.w)
-        if value.high < best.dual:
-            apart = best.dual - value.high
-            raise RuntimeError(f"a drawn solution is {apart:.1g} below the certified optimum")
-        return highest(-above(best.primal - value.low), 0.0)
 
 
 def prepare(
@@ -233,8 +216,9 @@ def bound_figure(
     draws: Sequence[Draw], title: str, name: str = "bounds-and-errors", part_1: bool = False
 ) -> Figure:
     """Return medians against B: the true error and the bounds on it, or those of (I) alone."""
-    prime, prior = (EXCESS, EXCESS_PRIOR) if part_1 else (POSTERIOR, PRIOR)
-    what, of = ("excess", "F(f~_B) - p*") if part_1 else ("error", "error and its bounds")
+    prime, prior, what, of = POSTERIOR, PRIOR, "error", "error and its bounds"
+    if part_1:
+        prime, prior, what, of = EXCESS, EXCESS_PRIOR, "excess", "F(f~_B) - p*"
     curves: dict[str, Callable[[Draw], float]] = {
         f"true {what}": lambda draw: draw.bounds[prime].left_side or 0.0,
         "Theorem 4'": lambda draw: draw.bounds[prime].total,
@@ -246,13 +230,13 @@ def bound_figure(
         caption += " Theorem 4 as printed, with C = C_B = C~_B = 1/lam and the realised N_max."
     sizes = sorted({draw.B for draw in draws})
     groups = [[draw for draw in draws if draw.B == B] for B in sizes]
-    series = []
-    for label, value in curves.items():
-        medians = [float(np.median([value(draw) for draw in group])) for group in groups]
-        series.append(Series.of(label, sizes, medians))
+    series = [
+        Series.of(label, sizes, [np.median([value(draw) for draw in some]) for some in groups])
+        for label, value in curves.items()
+    ]
     top = "largest possible value" if part_1 else "largest possible error"
     series.append(Series.of(top, sizes, [1.0] * len(sizes), True))
-    counts = sorted({len(group) for group in groups})
-    many = " to ".join(dict.fromkeys((str(counts[0]), str(counts[-1]))))
-    shown = "one draw each" if counts == [1] else f"median of {many} draws"
+    few, most = (of_counts(map(len, groups)) for of_counts in (lowest, highest))
+    many = f"{few}" if few == most else f"{few} to {most}"
+    shown = "one draw each" if most == 1 else f"median of {many} draws"
     return Figure(name, title, "drawn pairs, B", f"{of}, {shown}", tuple(series), caption)

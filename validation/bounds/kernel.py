@@ -37,7 +37,7 @@ class Interval(NamedTuple):
     high: float
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Approximation:
     """A kernel K and an approximation K~ of it on the same rows, with E = K - K~ semidefinite."""
 
@@ -47,13 +47,16 @@ class Approximation:
     singular: bool = False
 
     def __post_init__(self) -> None:
+        self.n = n = self.truth.n
         positive = np.asarray(self.positive)
-        if positive.dtype != bool or positive.shape != (self.truth.n,):
-            raise InputError(f"positive must be a boolean array, one entry for {self.n} rows")
+        if positive.dtype != bool or positive.shape != (n,):
+            raise InputError(f"positive must be a boolean array, one entry for {n} rows")
         if not positive.any() or positive.all():
             raise InputError("the rows are of one class: pairs need both")
-        if self.features.ndim != 2 or self.features.shape[0] != self.n:
-            raise InputError(f"{self.n} rows, but features of shape {self.features.shape}")
+        if self.features.ndim != 2 or self.features.shape[0] != n:
+            raise InputError(f"{n} rows, but features of shape {self.features.shape}")
+        self.sizes = int(positive.sum()), int((~positive).sum())  # positive and negative rows
+        self.K_max = self.truth.reach  # the largest root of a K_ii
 
     @classmethod
     def of_landmarks(
@@ -62,9 +65,8 @@ class Approximation:
         """Return the Nystrom approximation of these landmarks. [ScalingUp, eq. (11)]"""
         rows: Any = check_matrix(X)
         low_rank = isinstance(kernel, Linear) and rows.shape[1] < rows.shape[0]
-        singular = low_rank or _repeated(rows)
         features = nystrom_map(kernel, landmarks).transform(rows)
-        return cls(true_space(kernel, rows), features, positive, singular)
+        return cls(true_space(kernel, rows), features, positive, low_rank or _repeated(rows))
 
     @classmethod
     def of_matrices(cls, K: object, K_tilde: object, positive: np.ndarray) -> Approximation:
@@ -82,38 +84,23 @@ class Approximation:
             raise InputError(f"K - K_tilde has the eigenvalue {least:.2g}: {do}")
         return cls(truth, vectors[:, kept] * np.sqrt(values[kept]), positive)
 
-    @property
-    def n(self) -> int:
-        return self.truth.n
-
-    @property
-    def sizes(self) -> tuple[int, int]:
-        """Numbers of positive and of negative rows."""
-        n_pos = int(self.positive.sum())
-        return n_pos, self.n - n_pos
-
-    @property
-    def K_max(self) -> float:
-        """The largest root of a K_ii."""
-        return self.truth.reach
-
     @cached_property
     def E2(self) -> float:
         """At least the spectral norm of K - K~, rounding included."""
         V, truth = self.features, self.truth
         lengths = frobenius(truth.lengths[:, None]), frobenius(V)
         off = truth.noise * lengths[0] ** 2 + gamma(V.shape[1] + 4) * lengths[1] ** 2
-        if truth.K is not None:
-            E = truth.K - V @ V.T
-            found = spectral_norm((E + E.T) / 2)
-            return above((found * (1 + gamma(8)) + off + truth.shift) * (1 + gamma(8)))
 
         def blocks() -> Iterator[tuple[slice, np.ndarray]]:
             for rows in truth.blocks():
                 yield rows, truth.values(rows, slice(None)) - V[rows] @ V.T
 
-        found = large_spectral_norm(blocks, self.n, off)
-        return above((found * (1 + gamma(8)) + off) * (1 + gamma(8)))
+        if truth.K is None:
+            found = large_spectral_norm(blocks, self.n, off)
+        else:
+            E = truth.K - V @ V.T
+            found = spectral_norm((E + E.T) / 2)
+        return above((found * (1 + gamma(8)) + off + truth.shift) * (1 + gamma(8)))
 
     @cached_property
     def lam_min(self) -> Interval:
@@ -127,8 +114,7 @@ class Approximation:
         values = np.linalg.eigvalsh(K)
         slack = 2 * K.shape[0] * UNIT * float(np.abs(values).max())
         lengths = self.truth.lengths[: K.shape[0]]
-        slack += self.truth.noise * float(lengths @ lengths)
-        slack += self.truth.shift
+        slack += self.truth.noise * float(lengths @ lengths) + self.truth.shift
         low = values[0] - slack if held else 0.0
         return Interval(highest(float(low), 0.0), highest(float(values[0]) + slack, 0.0))
 
@@ -151,16 +137,30 @@ class Approximation:
     @property
     def Rp(self) -> float:
         """At least the largest |P (k_i - k_j)|: the same with K~."""
-        return self._projected_distances[0]
+        return self._projected[0]
 
     @property
     def R2(self) -> float:
         """At least the root of the mean of |P (k_i - k_j)|^2 over all pairs."""
-        return self._projected_distances[1]
+        return self._projected[1]
 
     @cached_property
-    def _projected_distances(self) -> tuple[float, float]:
-        return distances_of_rows(self.features, self.positive, self._blocks())
+    def _projected(self) -> tuple[float, float]:
+        """Rp and R2, by the features v_i. The mean of |v_i - v_j|^2 is that of |v_i|^2 and of
+        |v_j|^2, less twice the product of means. Rows are centred first, which changes a distance
+        by u (|v_i| + |v_j|) at most."""
+        n, r = self.features.shape
+        moved = self.features - self.features.mean(axis=0)
+        plus, minus = moved[self.positive], moved[~self.positive]
+        squares = [np.einsum("ij,ij->i", side, side) for side in (plus, minus)]
+        top = float(squares[0].max() + squares[1].max())
+        blocks = ((rows, plus[rows] @ minus.T) for rows in self._blocks())
+        # Each square and product errs by gamma_(r+1) of |v_i|^2 + |v_j|^2 at most, centring by 4 u.
+        far = largest_distance(squares[0], squares[1], blocks, gamma(4 * r + 32) * top)
+        means = [float(side.mean()) for side in squares]
+        mean = means[0] + means[1] - 2 * float(plus.mean(axis=0) @ minus.mean(axis=0))
+        slip = gamma(4 * (n + r) + 64) * (means[0] + means[1])
+        return far, above(np.sqrt((highest(mean, 0.0) + slip) * (1 + gamma(4))))
 
     def error_interval(self, c: object) -> Interval:
         """Return bounds of c'E c, what the approximation costs the dual point c."""
@@ -175,8 +175,8 @@ class Approximation:
         missing += slip
         if missing > FEASIBLE:
             raise InputError(f"these are the marginals of no alpha: {missing:.2g} of mass too many")
-        kept = self.features.T @ marginals
-        size = float(np.abs(marginals) @ np.sqrt(np.einsum("ij,ij->i", *[self.features] * 2)))
+        V, kept = self.features, self.features.T @ marginals
+        size = float(np.abs(marginals) @ np.sqrt(np.einsum("ij,ij->i", V, V)))
         size *= 1 + gamma(2 * self.n + 8)
         found = self.truth.dual_norm2(marginals)
         whole, rounding = found.value, found.error + gamma(4 * self.n + 32) * size**2
@@ -202,16 +202,17 @@ def _repeated(matrix: Any) -> bool:
     return len({row.tobytes() for row in rows}) < rows.shape[0]
 
 
-def check_approximation(approximation: object, lam: object) -> None:
+def check_approximation(approximation: object, lam: object, delta: object) -> None:
+    known = isinstance(approximation, Approximation)
     try:
         check_number("lam", lam)
     except InputError as error:
-        if isinstance(approximation, Approximation):
-            raise
-        raise InputError(f"{error}; X and y go to Approximation.of_landmarks first") from None
-    if not isinstance(approximation, Approximation):
+        hint = "" if known else "; X and y go to Approximation.of_landmarks first"
+        raise InputError(f"{error}{hint}") from None
+    if not known:
         what = brief(approximation)
         raise InputError(f"an Approximation is needed, not {what}: see Approximation.of_landmarks")
+    check_number("delta", delta, 0.0, 1.0)
 
 
 # Norms and distances rounded up: in exact arithmetic they are at most what is returned.
@@ -239,10 +240,8 @@ def spectral_norm(E: np.ndarray) -> float:
 
 
 def large_spectral_norm(blocks: Blocks, n: int, skew: float = 0.0) -> float:
-    """Return at least the spectral norm of a matrix (n, n) that is made in blocks.
-
-    It is that of the symmetric part of E; `skew` bounds the Frobenius norm of the other part, what
-    rounding does to the symmetry.
+    """Return at least the spectral norm of the symmetric part of E (n, n), made in blocks; `skew`
+    bounds the Frobenius norm of the other part, what rounding does to the symmetry.
 
     Let P project on k directions, A = P E P, B = (1 - P) E P, C = (1 - P) E (1 - P). Then |E| is at
     most the norm of the 2 x 2 matrix of |A|, |B|, |B| and |C|, and |C| is at most its Frobenius
@@ -261,20 +260,14 @@ def large_spectral_norm(blocks: Blocks, n: int, skew: float = 0.0) -> float:
             W[rows] = block @ Q
             squares += float(np.einsum("ij,ij->", block, block))
             largest = highest(largest, block.size)
-    whole = np.sqrt(squares) * (1 + gamma((largest + n) / 2 + 8))
+    whole = float(np.sqrt(squares) * (1 + gamma((largest + n) / 2 + 8)))
     skew += 2 * UNIT * whole
-    return lowest(_from_parts(Q, W, float(whole), float(skew)), float(whole))
-
-
-def _from_parts(Q: np.ndarray, W: np.ndarray, whole: float, skew: float) -> float:
-    """Return the bound from W = E Q to rounding, Q nearly orthonormal, and whole >= |E|_F. An
-    orthonormal basis is within `away` of Q in Frobenius norm, its product with E within `slip` of
-    W, and its A within `slip_A` of that computed."""
-    n, k = Q.shape
+    # W = E Q to rounding. An orthonormal basis is within `away` of Q in Frobenius norm, its product
+    # with E within `slip` of W, and its A within `slip_A` of that computed.
     root = 1.01 * np.sqrt(k)
     away = root * (frobenius(Q.T @ Q - np.eye(k)) + 2 * gamma(n + 4) * k)
     if not away < 0.1:
-        return np.inf
+        return whole
     slip = (gamma(n + 4) * whole + skew) * root + whole * away
     size, A = frobenius(W), Q.T @ W
     slip_A = slip + (away + gamma(n + 4) * root) * size
@@ -287,7 +280,8 @@ def _from_parts(Q: np.ndarray, W: np.ndarray, whole: float, skew: float) -> floa
     kept = highest(size * (1 - gamma(2 * n * k + 16)) - slip, 0.0)
     c2 = whole**2 - 2 * kept**2 + (size_A + slip_A) ** 2 + gamma(32) * whole**2
     c = np.sqrt(highest(c2, 0.0))
-    return float(((a + c) / 2 + np.sqrt(((a - c) / 2) ** 2 + b**2)) * (1 + gamma(32)))
+    bound = ((a + c) / 2 + np.sqrt(((a - c) / 2) ** 2 + b**2)) * (1 + gamma(32))
+    return lowest(float(bound), whole)
 
 
 def largest_distance(
@@ -299,23 +293,3 @@ def largest_distance(
         largest = highest(largest, float((plus[rows, None] + minus - 2 * products).max()))
     size = float(plus.max() + minus.max())
     return above(np.sqrt((largest + error + gamma(8) * 2 * size) * (1 + gamma(4))))
-
-
-def distances_of_rows(
-    V: np.ndarray, positive: np.ndarray, slices: Iterator[slice]
-) -> tuple[float, float]:
-    """Return at least the largest |v_i - v_j|, i positive and j negative, and the root mean square:
-    the mean of |v_i - v_j|^2 is that of |v_i|^2 and of |v_j|^2, less twice the product of means.
-    Rows are centred first, which changes a distance by u (|v_i| + |v_j|) at most."""
-    n, r = V.shape
-    moved = V - V.mean(axis=0)
-    plus, minus = moved[positive], moved[~positive]
-    squares = [np.einsum("ij,ij->i", side, side) for side in (plus, minus)]
-    top = float(squares[0].max() + squares[1].max())
-    blocks = ((rows, plus[rows] @ minus.T) for rows in slices)
-    # Each square and product errs by gamma_(r+1) of |v_i|^2 + |v_j|^2 at most, centring by 4 u.
-    far = largest_distance(squares[0], squares[1], blocks, gamma(4 * r + 32) * top)
-    means = [float(side.mean()) for side in squares]
-    mean = means[0] + means[1] - 2 * float(plus.mean(axis=0) @ minus.mean(axis=0))
-    slip = gamma(4 * (n + r) + 64) * (means[0] + means[1])
-    return far, above(np.sqrt((highest(mean, 0.0) + slip) * (1 + gamma(4))))

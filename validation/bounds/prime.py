@@ -1,9 +1,9 @@
 """Theorem 4', the corrected form of [ScalingUp, Theorem 4], on anybody's data.
 
-Data, labels, kernel, lam, B and delta are fixed. The landmarks are any function of the
-data and of randomness independent of D_B; D_B are B pairs drawn independently and uniformly, with
-replacement. Probability is over D_B alone. K - K~ is semidefinite, which is all that is used of
-the approximation: k_i is then the sum of P k_i (a row of V) and an orthogonal rest.
+Data, labels, kernel, lam, B and delta are fixed; the landmarks are any function of the data and of
+randomness independent of D_B, which are B pairs drawn independently and uniformly, with
+replacement. Probability is over D_B alone. All that is used of the approximation is that K - K~ is
+semidefinite: k_i is the sum of P k_i (a row of V) and an orthogonal rest.
 
     Rp = max |P(k_i - k_j)|,  R2^2 = mean |P(k_i - k_j)|^2,  R = max |k_i - k_j|  over all pairs,
     L = log(2/delta),  l = sqrt(2 L),  z = (R2 + Rp l) / sqrt(B),
@@ -18,12 +18,12 @@ the approximation: k_i is then the sum of P k_i (a row of V) and an orthogonal r
 |U(f^) - U_B(f~_B)| is at most the smaller of
     H + max(z^2, q) / (2 lam) + (|f^| + |f~_B|)(z + sqrt(q)) / 2  and  H + (R sqrt(q) + Rp z) / lam.
 
-A priori q is replaced by 2 lam eps_N, |f^| by S, |f^_P| and |f~_B| by Sp. Neither lambda_min
-nor N_max occurs. Solvers that stop early are allowed for: with a dual point of certified gap `gap`,
-q / (2 lam) becomes q / (2 lam) + gap; with F_B(f~) - p~_B <= eps, z becomes z + sqrt(2 lam eps) in
-(I), which gains eps, and (II) gains Rp sqrt(2 eps / lam); if its left side was measured at an f
-with F(f) - p* <= gap_full, R sqrt(2 gap_full / lam) too. Proof: `docs/theorem-4-prime.md`.
-Totals are rounded up: so is each ingredient (`kernel.py`), and each term by more than it rounds.
+A priori q is replaced by 2 lam eps_N, |f^| by S, |f^_P| and |f~_B| by Sp. Solvers may stop early:
+with a dual point of certified gap `gap`, q / (2 lam) becomes q / (2 lam) + gap; with
+F_B(f~) - p~_B <= eps, z becomes z + sqrt(2 lam eps) in (I), which gains eps, and (II) gains
+Rp sqrt(2 eps / lam); if its left side was measured at an f with F(f) - p* <= gap_full, R sqrt(2
+gap_full / lam) too. Proof: `docs/theorem-4-prime.md`. Totals are rounded up: so is each ingredient
+(`kernel.py`), and each term by more than it rounds.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ UP = 1 + gamma(256)  # more than a term rounds: fewer than 100 operations on num
 
 @dataclass(frozen=True, eq=False)
 class Projected:
-    """What the problem with all pairs and K~ tells. Whoever has solved it does not need D_B."""
+    """The dual point of the problem with all pairs and K~; D_B does not enter it."""
 
     marginals: np.ndarray
     gap: float = 0.0
@@ -97,20 +97,20 @@ def theorem4_prime(
         loses on the full problem; (A) bounds p*_P - p*, what the approximation loses, always.
     delta : float in (0, 1)
     projected : Projected, optional
-        With it the bound is a posteriori; without, a priori.
+        Makes the bound a posteriori; a priori without.
     norms : Norms, optional
-        full, projected and drawn_projected enter (II); what is missing is replaced by S or Sp.
-    eps : float
+        For (II): full, projected, drawn_projected. What is missing is replaced by S or Sp.
+    eps : float >= 0
         f~ is the exact f~_B up to F_B(f~) - p~_B <= eps. Fixed before the draw in (I).
-    gap_full : float
-        The f that stands for f^ in `left_side` of (II) has F(f) - p* <= gap_full. (I) has p*
-        alone: measured from a certified primal value, its left side is never too large.
-    tuned_over : int
+    gap_full : float >= 0
+        The f that stands for f^ in `left_side` of (II) has F(f) - p* <= gap_full.
+    tuned_over : int >= 1
         Number of settings (of lam, say) of which D_B chose one: delta is divided by it.
     with_replacement : bool
         False is refused: the proof does not cover it.
     left_side : float, optional
-        The true error. F may be measured in the features, U + lam/2 |w|^2, which is never smaller.
+        The true error. For (I), F may be measured in the features, U + lam/2 |w|^2, and p* by a
+        certified primal value.
 
     Returns
     -------
@@ -118,7 +118,6 @@ def theorem4_prime(
         Terms: (A) "nystrom"; (I) "sampling" and "nystrom"; (II) "hoeffding" and, of the smaller
         branch, "objectives" and "penalties", or "full change" and "drawn change"; "inexact" is what
         solvers that stopped early cost. `alternatives` has the totals of both forms.
-        It is called vacuous from 1 on, for the reasons above.
 
     Raises
     ------
@@ -126,8 +125,7 @@ def theorem4_prime(
         For numbers out of range, or draws without replacement.
     """
     check_choice("part", part, ("A", "I", "II"))
-    check_approximation(approximation, lam)
-    check_number("delta", delta, 0.0, 1.0)
+    check_approximation(approximation, lam, delta)
     check_number("eps", eps, closed="low")
     check_number("gap_full", gap_full, closed="low")
     if not with_replacement:
@@ -144,11 +142,11 @@ def theorem4_prime(
     if check_count("tuned_over", tuned_over) > 1:
         notes = (*notes, f"one of {tuned_over} settings was chosen by D_B: delta / {tuned_over}")
     radii = approximation.R, approximation.Rp, approximation.R2
-    s = _Sizes.of(lam, check_count("B", B), delta / tuned_over, *radii)
+    s = _Sizes(lam, check_count("B", B), delta / tuned_over, *radii)
     given: dict[str, Any] = {"left_side": left_side, "quantities": vars(s)}
     if part == "I":
-        forms = {"fast": s.fast(eps), "slow": s.slow(eps)}
-        exact, sampling = lowest(s.fast(), s.slow()), lowest(forms.values())
+        forms = s.sampling(eps)
+        exact, sampling = (lowest(found.values()) for found in (s.sampling(), forms))
         inexact = sampling - exact + eps + loss.gap
         terms = {"sampling": exact, "nystrom": loss.nystrom, "inexact": inexact}
         totals = {form: value + eps + loss.total for form, value in forms.items()}
@@ -206,7 +204,7 @@ def _rounded_up(
     return Bound(name, up, at_least=sum(terms.values()), alternatives=others, **rest)
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Sizes:
     lam: float
     B: int
@@ -214,31 +212,25 @@ class _Sizes:
     R: float
     Rp: float
     R2: float
-    L: float
-    z: float
-    S: float
-    Sp: float
 
-    @classmethod
-    def of(cls, lam: float, B: int, delta: float, R: float, Rp: float, R2: float) -> _Sizes:
-        L = float(np.log(2 / delta))
-        z = (R2 + Rp * np.sqrt(2 * L)) / np.sqrt(B)
-        S, Sp = (lowest(lam**-0.5, radius / lam) for radius in (R, Rp))
-        return cls(lam, B, delta, R, Rp, R2, L, float(z), float(S), float(Sp))
+    def __post_init__(self) -> None:
+        self.L = float(np.log(2 / self.delta))
+        self.z = float((self.R2 + self.Rp * np.sqrt(2 * self.L)) / np.sqrt(self.B))
+        self.S, self.Sp = (
+            float(lowest(self.lam**-0.5, radius / self.lam)) for radius in (self.R, self.Rp)
+        )
 
-    def fast(self, eps: float = 0.0) -> float:
-        """Return r (2 R2 + Rp l) / sqrt(B) with r = z/lam + sqrt(2 eps/lam) >= |f~ - f^_P|."""
-        r = self.z / self.lam + np.sqrt(2 * eps / self.lam)
-        return float(r * (2 * self.R2 + self.Rp * np.sqrt(2 * self.L)) / np.sqrt(self.B))
-
-    def slow(self, eps: float = 0.0) -> float:
-        """Return 2 r R2 / sqrt(B) + (2 + Rp (r + Sp)) sqrt(L/(2B)), r = Sp + sqrt(2 eps / lam)."""
-        r = self.Sp + np.sqrt(2 * eps / self.lam)
-        tail = (2 + self.Rp * (r + self.Sp)) * np.sqrt(self.L / (2 * self.B))
-        return float(2 * r * self.R2 / np.sqrt(self.B) + tail)
+    def sampling(self, eps: float = 0.0) -> dict[str, float]:
+        """Return both forms of the term of (I): r (2 R2 + Rp l) / sqrt(B) with r = z/lam +
+        sqrt(2 eps/lam) >= |f~ - f^_P|; 2 r R2 / sqrt(B) + (2 + Rp (r + Sp)) sqrt(L/(2B)) with r =
+        Sp + sqrt(2 eps/lam)."""
+        late, root = np.sqrt(2 * eps / self.lam), np.sqrt(self.B)
+        near, far = self.z / self.lam + late, self.Sp + late
+        fast = near * (2 * self.R2 + self.Rp * np.sqrt(2 * self.L)) / root
+        tail = (2 + self.Rp * (far + self.Sp)) * np.sqrt(self.L / (2 * self.B))
+        return {"fast": float(fast), "slow": float(2 * far * self.R2 / root + tail)}
 
 
 def sampling_term(lam: float, B: int, R: float) -> float:
     """Return what (I) has for drawing B pairs where R is all that is known of the kernel."""
-    sizes = _Sizes.of(lam, B, 0.05, R, R, R)
-    return lowest(sizes.fast(), sizes.slow())
+    return lowest(_Sizes(lam, B, 0.05, R, R, R).sampling().values())

@@ -1,6 +1,5 @@
-"""Error bounds on anybody's data: what a bound is here, and [ScalingUp, Theorem 4] as printed: its
-right side, the steps of its proof, and an instance on which it is false. `prime.py` has the
-corrected theorem, `sht.py` the theory of sparse AUC. How to call them: `docs/bounds.md`."""
+"""What a bound is here, and [ScalingUp, Theorem 4] as printed: its right side, the steps of its
+proof, and an instance on which it is false. How to call them: `docs/bounds.md`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -37,24 +36,21 @@ class Bound:
 
     @property
     def total(self) -> float:
-        """The right side; infinite where it is undefined. Of Theorem 4' it is rounded up,
-        ingredients included; of the theorems as printed, and of [SHT, Theorem 1], it is evaluated
-        in floating point, and a note says so."""
+        """The right side, infinite where it is undefined. Theorem 4' is rounded up, ingredients
+        included; the others are evaluated in floating point, and a note says so."""
         return float(sum(self.terms.values()))
 
     @property
     def vacuous(self) -> bool:
-        """Whether the bound says nothing."""
         return not self.total < self.limit
 
     @property
     def violated(self) -> bool | None:
-        """Whether the left side is above the bound; None where it is not known."""
         return None if self.left_side is None else above(self.left_side, self.total)
 
     @property
     def ratio(self) -> float | None:
-        """The bound over the true error, infinite where that is zero; None where not known."""
+        """The bound over the true error, infinite where that is zero."""
         if self.left_side is None:
             return None
         return self.total / self.left_side if above(self.left_side, 0.0) else float("inf")
@@ -68,13 +64,8 @@ class Bound:
 
 @dataclass(frozen=True)
 class Norms:
-    """Norms |f| of the exact minimisers, or upper bounds of them; None where not known.
-
-    full : of f^, all pairs and the kernel itself
-    drawn : of f^_B, the drawn pairs and the kernel itself
-    projected : of f^_P, all pairs and the approximation
-    drawn_projected : of f~_B, the drawn pairs and the approximation
-    """
+    """Upper bounds of the norms of the exact minimisers: f^ (full), f^_B (drawn), f^_P (projected)
+    and f~_B (drawn_projected). None where not known."""
 
     full: float | None = None
     drawn: float | None = None
@@ -89,10 +80,9 @@ class Norms:
 
 @dataclass(frozen=True)
 class Theorem4:
-    """The quantities in the right side of [ScalingUp, Theorem 4]. C, C_B, C_tilde bound |f^|^2,
-    |f^_B|^2 and |f~_B|^2; one row is drawn N_max times at most; E2 is the norm of K - K~; lam_min
-    and lam_plus are the least (nonzero) eigenvalue of K and K~; K_max is the largest root of
-    K_ii."""
+    """The right side of [ScalingUp, Theorem 4]. C, C_B, C_tilde bound |f^|^2, |f^_B|^2, |f~_B|^2;
+    one row is drawn N_max times at most; E2 = |K - K~|; lam_min and lam_plus are the least
+    (nonzero) eigenvalues of K and K~; K_max is the largest root of a K_ii."""
 
     n: float
     B: float
@@ -149,23 +139,21 @@ def theorem4(
     Parameters
     ----------
     approximation : Approximation
-        K and K~ on the rows.
     lam : float > 0
-    delta : float in (0, 1)
     B : int, optional
         Number of drawn pairs; the length of `pairs` by default.
+    delta : float in (0, 1)
     pairs : PairList, optional
         The drawn pairs, for the realised N_max.
     N_max : float, optional
-        The largest number of times that one row is drawn. With neither, a number that it exceeds
-        with probability 0.001 at most.
+        How often one row is drawn at most. With neither, what is exceeded with probability 0.001.
     C : {"1/lam", "2/lam", "realised"}
-        The bounds C, C_B, C~_B of the squared norms. 1/lam always holds, and so does 2/lam;
-        "realised" takes them from `norms`: full, drawn, drawn_projected.
+        The bounds C, C_B, C~_B. The first two always hold; "realised" takes them from `norms`.
     norms : Norms, optional
-    p : float
+        full, drawn, drawn_projected.
+    p : float > 0
         Power of the sum in A3: 1/2 in the theorem, 1 in the appendix's displays.
-    power : float
+    power : float > 0
         Of n in the last term: 3/2 in print, 5/2 as the algebra gives.
     left_side : float, optional
         The true |U(f^) - U_B(f~_B)|.
@@ -173,16 +161,15 @@ def theorem4(
     Returns
     -------
     Bound
-        Terms "A1", "A2", "A3". Where floating point cannot tell lam_min from 0 the total is
-        infinite and `at_least` has the value at the largest possible lam_min.
+        Terms "A1", "A2", "A3". Where floating point cannot tell lam_min from 0, the total is
+        infinite, and `at_least` is the value at the largest possible lam_min.
 
     Raises
     ------
     InputError
         For numbers out of range, pairs of other rows, or norms that are missing.
     """
-    check_approximation(approximation, lam)
-    check_number("delta", delta, 0.0, 1.0)
+    check_approximation(approximation, lam, delta)
     check_number("p", p)
     check_number("power", power)
     if B is None:
@@ -191,38 +178,33 @@ def theorem4(
         if np.ptp(pairs.c) > 1e-12 * pairs.c.max():
             raise InputError("the pairs have weights of their own: give B, the number of draws")
         B = int(pairs.i.size)
-    B = check_count("B", B)
+    B, K = check_count("B", B), approximation
     notes = ["D_B: B pairs drawn uniformly, with replacement", IN_FLOATS]
-    if pairs is None and N_max is None:
-        N_max, tail = often(*approximation.sizes, B)
+    if N_max is None and pairs is not None:
+        N_max = float(B * pairs.on(K.positive).row_mass().max())
+    elif N_max is None:
+        N_max, tail = often(*K.sizes, B)
         notes.append(f"N_max is replaced by {N_max:g}, exceeded with probability {tail:.1g}")
-    elif pairs is not None and N_max is None:
-        N_max = float(B * pairs.on(approximation.positive).row_mass().max())
-    N_max = check_number("N_max", N_max)
-    lam_min, lam_plus = approximation.lam_min, approximation.lam_plus
-    spectrum = approximation.E2, lam_min.low, lam_plus.low
     check_choice("C", C, ("realised", "1/lam", "2/lam"))
     known = norms or Norms()
-    full, drawn, projected = known.full, known.drawn, known.drawn_projected
+    squares = (known.full, known.drawn, known.drawn_projected)
+    squares = [norm**2 for norm in squares if norm is not None]
     if C != "realised":
-        squares = (float(C[0]) / lam,) * 3
-    elif full is None or drawn is None or projected is None:
+        squares = [float(C[0]) / lam] * 3
+    elif len(squares) < 3:
         needed = "the norms full, drawn and drawn_projected: give `norms`"
         raise InputError(f'C = "realised" needs {needed}')
-    else:
-        squares = full**2, drawn**2, projected**2
-    rest = squares[0], squares[1], squares[2], approximation.K_max, delta
-    formula = Theorem4(approximation.n, B, lam, N_max, *spectrum, *rest)
-    upper = replace(formula, lam_min=lam_min.high, lam_plus=lam_plus.high)
-    if lam_min.high == 0:
+    sizes = K.n, B, lam, check_number("N_max", N_max), K.E2, K.lam_min.low, K.lam_plus.low
+    formula = Theorem4(*sizes, *squares, K_max=K.K_max, delta=delta)
+    if K.lam_min.high == 0:
         notes.append("K is singular: the bound is undefined")
-    elif lam_min.low == 0:
-        notes.append(f"the smallest eigenvalue of K is below {lam_min.high:.1g}, maybe 0")
+    elif K.lam_min.low == 0:
+        notes.append(f"the smallest eigenvalue of K is below {K.lam_min.high:.1g}, maybe 0")
     return Bound(
         f"Theorem 4, n^{power:g}, p = {p:g}, C {C}",
         dict(zip(("A1", "A2", "A3"), formula.terms(power, p), strict=True)),
         left_side,
-        at_least=upper.bound(power, p),
+        at_least=replace(formula, lam_min=K.lam_min.high, lam_plus=K.lam_plus.high).bound(power, p),
         quantities={name: float(value) for name, value in vars(formula).items()},
         notes=tuple(notes),
     )
@@ -235,12 +217,11 @@ def often(n_pos: float, n_neg: float, B: float, level: float = RARELY) -> tuple[
     return t, float(sum(m * stats.binom.sf(t, B, 1 / m) for m in sizes))
 
 
-# The steps of the printed proof of [ScalingUp, Theorem 4], each as a left and a right side.
-#
-# For anybody's data and any (near) minimisers f^ of the full problem, f^_B of the drawn one and
-# f~_B of the drawn one with K~. Where a step is wrong as printed the right form stands next to it.
-# With inexact minimisers the sides are off by what their certified radius allows, and both are
-# evaluated in floating point, without a bound of its rounding: a verdict needs more room than that.
+# The steps of the printed proof of [ScalingUp, Theorem 4], each as a left and a right side, for
+# anybody's data and any (near) minimisers f^ of the full problem, f^_B of the drawn one and f~_B of
+# the drawn one with K~. With inexact minimisers the sides are off by what their certified radius
+# allows, and both are evaluated in floating point, without a bound of its rounding: a verdict needs
+# more room than that.
 
 
 @dataclass(frozen=True)
@@ -267,7 +248,7 @@ def eq_17(full: Problem, drawn: Problem, w: np.ndarray, w_B: np.ndarray) -> Step
 
 
 def eq_17_objectives(full: Problem, drawn: Problem, w: np.ndarray, w_B: np.ndarray) -> Step:
-    """Return |p* - p*_B| <= the right side of eq. (17), its correct form. Arguments: `eq_17`."""
+    """Return |p* - p*_B| <= the right side of eq. (17), its correct form."""
     _, right = _losses(full, drawn, w, w_B)
     return Step("eq. (17) for p*", abs(full.objective(w) - drawn.objective(w_B)), right, right)
 
@@ -280,10 +261,10 @@ def hoeffding(
     B: int,
     K_max: float,
     C_max: float,
-    delta: float = 0.05,
+    delta: float = DELTA,
 ) -> Step:
-    """Return max |U_B(f) - U(f)| <= (1 + 2 K_max sqrt(C_max)) sqrt(log(4/delta) / (2B)). The second
-    display after eq. (17), said to hold with probability 1 - delta; f^_B depends on the draw, so
+    """Return max |U_B(f) - U(f)| <= (1 + 2 K_max sqrt(C_max)) sqrt(log(4/delta) / (2B)), the second
+    display after eq. (17), said to hold with probability 1 - delta. f^_B depends on the draw, so
     that Hoeffding's inequality does not apply to it. [ScalingUp, Theorem 4]"""
     check_number("delta", delta, 0.0, 1.0)
     check_number("C_max", C_max, closed="low")
@@ -291,7 +272,15 @@ def hoeffding(
     return Step("Hoeffding", _losses(full, drawn, w, w_B)[1], float(right))
 
 
-@dataclass(frozen=True, eq=False)
+def _losses(full: Problem, drawn: Problem, w: np.ndarray, w_B: np.ndarray) -> tuple[float, float]:
+    if full.space is not drawn.space or full.lam != drawn.lam:
+        raise InputError("the full and the drawn problem must share their space and lam")
+    scores = [full.space.scores(full.check_weights(at)) for at in (w, w_B)]
+    U, U_B = np.array([[task.sums(s).value for s in scores] for task in (full, drawn)])
+    return abs(float(U[0] - U_B[1])), float(np.abs(U_B - U).max())
+
+
+@dataclass(eq=False)
 class DrawnPair:
     """f^_B and f~_B as expansions in the rows, for eqs. (18) to (21). [ScalingUp, eq. (16)]"""
 
@@ -302,29 +291,21 @@ class DrawnPair:
     theta_tilde: np.ndarray
 
     def __post_init__(self) -> None:
-        for name in ("theta_hat", "theta_tilde"):
-            if getattr(self, name).shape != (self.approximation.n,):
-                raise InputError(f"{name} must have one number per row: {self.approximation.n}")
+        a, hat, tilde = self.approximation, self.theta_hat, self.theta_tilde
+        for name, theta in (("theta_hat", hat), ("theta_tilde", tilde)):
+            if theta.shape != (a.n,):
+                raise InputError(f"{name} must have one number per row: {a.n}")
+        K, V = a.truth, a.features
+        # K theta and K~ theta of each; their losses; |theta~| + |theta^|; |theta^ - theta~|_H^2.
+        self.scores = [(K.scores(theta), V @ (V.T @ theta)) for theta in (hat, tilde)]
+        self.losses = [[self.drawn.sums(s).value for s in both] for both in self.scores]
+        self.sum_of_norms = float(np.linalg.norm(tilde) + np.linalg.norm(hat))
+        self.change2 = K.norm2(hat - tilde)
 
     @property
     def N_max(self) -> float:
         """How often the row that is drawn most is drawn."""
         return self.B * float(self.drawn.pairs.row_mass().max())
-
-    @property
-    def sum_of_norms(self) -> float:
-        """|theta~| + |theta^|, the factor of (20) and (21)."""
-        return float(np.linalg.norm(self.theta_tilde) + np.linalg.norm(self.theta_hat))
-
-    def exact(self, theta: np.ndarray) -> np.ndarray:
-        return self.approximation.truth.scores(theta)
-
-    def approximate(self, theta: np.ndarray) -> np.ndarray:
-        V = self.approximation.features
-        return V @ (V.T @ theta)
-
-    def loss(self, scores: np.ndarray) -> float:
-        return self.drawn.sums(scores).value
 
 
 def least_norm(features: np.ndarray, w: np.ndarray) -> np.ndarray:
@@ -332,39 +313,32 @@ def least_norm(features: np.ndarray, w: np.ndarray) -> np.ndarray:
     return np.linalg.lstsq(features.T, w, rcond=None)[0]
 
 
-def eq_18(pair: DrawnPair, U_full: float | None = None) -> Step:
+def eq_18(pair: DrawnPair) -> Step:
     """Return |U_B(f^_B) - U_B(f~_B)| <= N_max/B (n K_max |f_D| + sqrt(n) E2 |theta~|). [ScalingUp,
-    eq. (18)], with |f_D|^2 = (theta^ - theta~)'K (theta^ - theta~). It holds; the printed left side
-    is |U(f^) - U_B(f~_B)|, for which no argument is given."""
-    at_hat = pair.loss(pair.exact(pair.theta_hat)) if U_full is None else U_full
-    left = abs(at_hat - pair.loss(pair.approximate(pair.theta_tilde)))
-    a = pair.approximation
-    change = np.sqrt(a.truth.norm2(pair.theta_hat - pair.theta_tilde))
-    size = float(np.linalg.norm(pair.theta_tilde))
+    eq. (18)], with |f_D| = |theta^ - theta~|_H. It holds; the printed left side is
+    |U(f^) - U_B(f~_B)|, for which no argument is given."""
+    a, (hat, _), (_, tilde) = pair.approximation, *pair.losses
+    change, size = np.sqrt(pair.change2), float(np.linalg.norm(pair.theta_tilde))
     right = pair.N_max / pair.B * (a.n * a.K_max * change + np.sqrt(a.n) * a.E2 * size)
-    return Step("eq. (18)", left, float(right))
+    return Step("eq. (18)", abs(hat - tilde), float(right))
 
 
 def eq_19(pair: DrawnPair) -> Step:
     """Return lam/2 |theta^ - theta~|_H^2 <= F_B,k(theta~) - F_B,k(theta^). [ScalingUp, eq. (19)]"""
-    lam, change = pair.drawn.lam, pair.theta_hat - pair.theta_tilde
-    return Step("eq. (19)", lam / 2 * pair.approximation.truth.norm2(change), eq_20(pair).left)
+    return Step("eq. (19)", pair.drawn.lam / 2 * pair.change2, eq_20(pair).left)
 
 
 def eq_20(pair: DrawnPair, line: str = "first") -> Step:
     """Return F_B,k(theta~) - F_B,k(theta^) and its bound. [ScalingUp, eq. (20)]"""
     check_choice("line", line, ("first", "last"))
-    hat, tilde, lam = pair.theta_hat, pair.theta_tilde, pair.drawn.lam
-    scores = [(pair.exact(t), pair.approximate(t)) for t in (hat, tilde)]
-    (hat_exact, hat_near), (tilde_exact, tilde_near) = scores
-    left = pair.loss(tilde_exact) + lam / 2 * float(tilde @ tilde_exact)
-    left -= pair.loss(hat_exact) + lam / 2 * float(hat @ hat_exact)
+    hat, tilde, lam, a = pair.theta_hat, pair.theta_tilde, pair.drawn.lam, pair.approximation
+    (hat_exact, hat_near), (tilde_exact, tilde_near) = pair.scores
+    (U_hat, U_hat_near), (U_tilde, U_tilde_near) = pair.losses
+    left = U_tilde + lam / 2 * float(tilde @ tilde_exact)
+    left -= U_hat + lam / 2 * float(hat @ hat_exact)
+    right = pair.N_max * a.E2 * np.sqrt(a.n) / pair.B * pair.sum_of_norms
     if line == "first":
-        right = pair.loss(tilde_exact) - pair.loss(tilde_near)
-        right += pair.loss(hat_near) - pair.loss(hat_exact)
-    else:
-        a = pair.approximation
-        right = pair.N_max * a.E2 * np.sqrt(a.n) / pair.B * pair.sum_of_norms
+        right = U_tilde - U_tilde_near + (U_hat_near - U_hat)
     penalty = float(tilde @ (tilde_exact - tilde_near) - hat @ (hat_exact - hat_near))
     return Step(f"eq. (20), {line} line", left, float(right), float(right + lam / 2 * penalty))
 
@@ -374,20 +348,10 @@ def eq_21(pair: DrawnPair, p: float = 0.5) -> Step:
 
     [ScalingUp, eq. (21)]. In print the sum stands outside the root (p = 1); (19) and (20) give
     p = 1/2, as `corrected` has it: right for the theta~ of least norm (errata, E4)."""
-    a = pair.approximation
-    left = np.sqrt(a.truth.norm2(pair.theta_hat - pair.theta_tilde))
+    a, sizes = pair.approximation, pair.sum_of_norms
     root = np.sqrt(2 * pair.N_max * a.E2 * np.sqrt(a.n) / (pair.B * pair.drawn.lam))
-    right = root * pair.sum_of_norms ** check_number("p", p)
-    corrected = root * np.sqrt(pair.sum_of_norms)
-    return Step(f"eq. (21), p = {p:g}", float(left), float(right), float(corrected))
-
-
-def _losses(full: Problem, drawn: Problem, w: np.ndarray, w_B: np.ndarray) -> tuple[float, float]:
-    if full.space is not drawn.space or full.lam != drawn.lam:
-        raise InputError("the full and the drawn problem must share their space and lam")
-    scores = [full.space.scores(full.check_weights(at)) for at in (w, w_B)]
-    U, U_B = np.array([[task.sums(s).value for s in scores] for task in (full, drawn)])
-    return abs(float(U[0] - U_B[1])), float(np.abs(U_B - U).max())
+    right, corrected = (float(root * sizes**power) for power in (check_number("p", p), 0.5))
+    return Step(f"eq. (21), p = {p:g}", float(np.sqrt(pair.change2)), right, corrected)
 
 
 # The instance on which [ScalingUp, Theorem 4] as printed is false, in closed form.
@@ -401,13 +365,14 @@ def _losses(full: Problem, drawn: Problem, w: np.ndarray, w_B: np.ndarray) -> tu
 # probability q, and then f~_B can tell no pure cluster from another, while f^ separates them.
 
 
-@dataclass(frozen=True)
+@dataclass
 class ClusterInstance:
     """The instance and what follows from it. By symmetry f^ has two values:
 
         P on positive rows of pure clusters, Q on positive rows of the mixed one,
 
-    and -P, -Q on the negative rows, so that, with kappa = eta + (1 - eta) (1 - q) n / m,
+    and -P, -Q on the negative rows, so that, with kappa = eta + (1 - eta) (1 - q) n / m the large
+    eigenvalue of K on a pure cluster,
 
         F = (1-q)^2 [1-2P]_+ + q^2 [1-2Q]_+ + 2q(1-q) [1-P-Q]_+
             + lam n/2 ((1-q) P^2 / kappa + q Q^2 / eta_mixed).
@@ -421,68 +386,39 @@ class ClusterInstance:
     lam: float
 
     def __post_init__(self) -> None:
-        if self.scores[0] + self.scores[1] > 1 or self.scores[1] > 0.5:
-            raise InputError(f"lam = {self.lam:g} is too small for the closed form: raise lam")
-
-    @property
-    def kappa(self) -> float:
-        """The large eigenvalue of K on a pure cluster."""
-        return self.eta_pure + (1 - self.eta_pure) * (1 - self.q) * self.n / self.m
-
-    @property
-    def scores(self) -> tuple[float, float]:
-        """P and Q. While P + Q < 1 they separate; P stays at 1/2 where its hinge has a kink."""
-        curvature = self.lam * (1 - self.q) * self.n / self.kappa
-        P = 2 * (1 - self.q) / curvature
+        n, q, lam, eta = self.n, self.q, self.lam, self.eta_mixed
+        kappa = self.eta_pure + (1 - self.eta_pure) * (1 - q) * n / self.m
+        # While P + Q < 1 they separate; P stays at 1/2 where its hinge has a kink.
+        curvature = lam * (1 - q) * n / kappa
+        P, Q = 2 * (1 - q) / curvature, 2 * eta / (lam * n)
         if P > 0.5:  # the pure pairs are beyond the margin: only the mixed ones still pull
-            P = highest(0.5, 2 * self.q * (1 - self.q) / curvature)
-        return P, 2 * self.eta_mixed / (self.lam * self.n)
-
-    @property
-    def loss(self) -> float:
-        """U(f^)."""
-        (P, Q), q = self.scores, self.q
+            P = highest(0.5, 2 * q * (1 - q) / curvature)
+        if P + Q > 1 or Q > 0.5:
+            raise InputError(f"lam = {lam:g} is too small for the closed form: raise lam")
         pure = (1 - q) ** 2 * highest(0.0, 1 - 2 * P)
-        return pure + q**2 * (1 - 2 * Q) + 2 * q * (1 - q) * (1 - P - Q)
+        self.loss = pure + q**2 * (1 - 2 * Q) + 2 * q * (1 - q) * (1 - P - Q)  # U(f^)
+        self.norm2 = n * ((1 - q) * P**2 / kappa + q * Q**2 / eta)  # |f^|^2
+        # With the landmark in the mixed cluster: |K - K~|, and the nonzero eigenvalue of K~.
+        self.kernel_error = highest(kappa, eta * (1 - eta) * (q * n - 1) + eta)
+        self.landmark_eigenvalue = (1 - eta) ** 2 * (q * n - 1) + 1
+        self.smallest_eigenvalue = lowest(eta, self.eta_pure)  # of K
 
-    @property
-    def norm2(self) -> float:
-        """|f^|^2."""
-        P, Q = self.scores
-        return self.n * ((1 - self.q) * P**2 / self.kappa + self.q * Q**2 / self.eta_mixed)
+    def pull(self, B: float, missed: float) -> float:
+        """Return what |g| exceeds with probability `missed` at most. The landmark lies in the mixed
+        cluster, so that f~_B = b v with v the column of K and b one number; g, the mean over the
+        drawn pairs of v_i - v_j, is the mean of B draws in [-1, 1] with |E g| <= 2 eta_mixed / n.
+        Hoeffding: |g - E g| <= sqrt(2 log(2 / missed) / B) but with probability `missed`."""
+        return float(2 * self.eta_mixed / self.n + np.sqrt(2 * np.log(2 / missed) / B))
 
-    @property
-    def smallest_eigenvalue(self) -> float:
-        return lowest(self.eta_mixed, self.eta_pure)
-
-    @property
-    def landmark_eigenvalue(self) -> float:
-        """The nonzero eigenvalue of K~, the landmark in the mixed cluster."""
-        return (1 - self.eta_mixed) ** 2 * (self.q * self.n - 1) + 1
-
-    @property
-    def kernel_error(self) -> float:
-        """The spectral norm of K - K~, the landmark in the mixed cluster."""
-        mixed = self.eta_mixed * (1 - self.eta_mixed) * (self.q * self.n - 1) + self.eta_mixed
-        return highest(self.kappa, mixed)
-
-    def left_side(self, B: float, missed: float = 1e-6) -> tuple[float, float]:
-        """Return a lower bound of |U(f^) - U_B(f~_B)|, and the probability that it does not hold.
-
-        The landmark lies in the mixed cluster, so that f~_B = b v with v the column of K and b
-        one number. g = mean over the drawn pairs of v_i - v_j is the mean of B draws in [-1, 1]
-        with |E g| <= 2 eta_mixed / n. The loss at b is 1 - g b or more, hence |b| <= |g| / lam and
-
-            1 >= U_B(f~_B) >= 1 - g^2 / lam.
-
-        Hoeffding: |g - E g| <= sqrt(2 log(2 / missed) / B) but with probability `missed`.
+    def left_side(self, B: float, missed: float = 1e-6) -> float:
+        """Return a lower bound of |U(f^) - U_B(f~_B)|; it does not hold with probability `missed`.
+        The loss at b is 1 - g b or more (see `pull`): |b| <= |g| / lam, 1 - g^2 / lam <= U_B <= 1.
         """
-        g = 2 * self.eta_mixed / self.n + np.sqrt(2 * np.log(2 / missed) / B)
-        return float(1 - g**2 / self.lam - self.loss), missed
+        return 1 - self.pull(B, missed) ** 2 / self.lam - self.loss
 
     def theorem4(self, B: float, N_max: float, norms: tuple[float, ...] = ()) -> Theorem4:
         """Return the right side of Theorem 4, the landmark in the mixed cluster. `norms` are C, C_B
-        and C~_B; 1/lam each by default, which is always valid."""
+        and C~_B, by default 1/lam each, which is always valid."""
         sizes = (self.kernel_error, self.smallest_eigenvalue, self.landmark_eigenvalue)
         return Theorem4(self.n, B, self.lam, N_max, *sizes, *(norms or (1 / self.lam,) * 3))
 

@@ -26,12 +26,13 @@ def wdbc_sample(c: Context, n_pos: int | None = None, n_neg: int | None = None) 
     return c.use(make_dataset(name, X[rows], whole.y[rows], source=what))
 
 
-def bound_data(c: Context) -> list[tuple[Dataset, Kernel]]:
-    """Return breast cancer rows and the two models of [ScalingUp, Section 4.1], with kernels."""
-    n = 100 if c.quick else 200
-    wdbc = wdbc_sample(c, 2 * n // 5, n - 2 * n // 5)
-    models = [c.load(f"{name}:{n}", name) for name in ("linear", "radial")]
-    return [(wdbc, Gaussian(0.02)), *((data, Gaussian(0.5)) for data in models)]
+def bound_data(c: Context, n: int, *kernels: Kernel) -> list[tuple[Dataset, Kernel]]:
+    """Return n rows of breast cancer and of the two models of [ScalingUp, Section 4.1], each with
+    its kernel: by default Gaussian of gamma 0.02, and 0.5 for the models."""
+    sets = [wdbc_sample(c, 2 * n // 5, n - 2 * n // 5)]
+    sets += [c.load(f"{name}:{n}", name) for name in ("linear", "radial")]
+    kernels = kernels or (Gaussian(0.02), Gaussian(0.5), Gaussian(0.5))
+    return [*zip(sets, kernels, strict=True)]
 
 
 def differences(data: Dataset) -> np.ndarray:

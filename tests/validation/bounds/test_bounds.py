@@ -329,7 +329,6 @@ def test_eqs_18_19_20_21_by_hand() -> None:
     size = n * change + np.sqrt(n) * E2 * np.linalg.norm(tilde)
     assert printed.eq_18(pair).left == pytest.approx(abs(at_hat - at_tilde))
     assert printed.eq_18(pair).right == pytest.approx(N / B * size)
-    assert printed.eq_18(pair, U_full=0.9).left == pytest.approx(abs(0.9 - at_tilde))
 
     def objective(theta: np.ndarray) -> float:
         return hinge(drawn, K @ theta) + lam / 2 * float(theta @ K @ theta)

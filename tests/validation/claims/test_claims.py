@@ -355,7 +355,7 @@ def test_the_left_side_on_the_clusters_is_at_least_its_bound() -> None:
     instance = ClusterInstance(n=24, m=4, q=0.5, eta_mixed=0.05, eta_pure=0.1, lam=1.0)
     B, rng = 20_000, np.random.default_rng(0)
     K, positive, landmark = instance.dense()
-    bound, _ = instance.left_side(B)
+    bound = instance.left_side(B)
     space = Rows(K[:, [landmark]])
     assert bound > 0.1
     for _ in range(20):
