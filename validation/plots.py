@@ -38,7 +38,7 @@ class Series:
         """Return the curve through the points that a logarithmic axis can show."""
         points = np.array([x, y], dtype=float)
         kept = points[:, np.isfinite(points).all(axis=0) & (points > 0).all(axis=0)]
-        return cls(name, *kept.tolist(), reference)
+        return cls(name, kept[0].tolist(), kept[1].tolist(), reference)
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Figure:
 
     @classmethod
     def from_document(cls, figure: dict[str, Any]) -> Figure:
-        return cls(**figure | {"series": tuple(Series(**part) for part in figure["series"])})
+        return cls(**{**figure, "series": tuple(Series(**part) for part in figure["series"])})
 
 
 def draw(axes: Any, figure: Figure) -> None:

@@ -92,25 +92,25 @@ def grid(method: str, budget: Spend) -> list[Config]:
 def fit(method: str, rows: Sample, config: Config, spend: Spend) -> np.ndarray:
     """Return the weights; zero where the steps diverge, as they do for parts of the grids."""
     try:
-        return _fitted(method, (rows.X, rows.positive), config, spend)
+        return _fitted(method, rows.X, rows.positive, config, spend)
     except OverflowingError:
         return np.zeros(rows.X.shape[1])
 
 
-def _fitted(method: str, data: Any, config: Config, spend: Spend) -> np.ndarray:
+def _fitted(method: str, X: Any, positive: np.ndarray, config: Config, spend: Spend) -> np.ndarray:
     if method == DENSE:
-        return sparse_baselines.mean_difference(*data)
+        return sparse_baselines.mean_difference(X, positive)
     first, k, second = config[0], int(config[0]), config[-1]
     if method in (TOP, FISHER):
         top = sparse_baselines.top_mean_difference if method == TOP else sparse_baselines.top_fisher
-        return top(*data, k)
+        return top(X, positive, k)
     epochs, blocks = spend["epochs"], int(second)
     if method == "StoIHT":
-        return stoiht(*data, k, n_blocks=blocks, step=1.0, max_epochs=epochs, intercept=0.0).w
+        return stoiht(X, positive, k, n_blocks=blocks, step=1.0, max_epochs=epochs, intercept=0.0).w
     if method == "HSG-HT":
         more: Any = {"max_passes": epochs, "intercept": 0.0, "mode": "authors"}
-        return hsg_ht(*data, k, first=second, step=3.0, **more).w
-    loss, more = sparse_problem(*data), {"max_passes": spend["passes"]}
+        return hsg_ht(X, positive, k, first=second, step=3.0, **more).w
+    loss, more = sparse_problem(X, positive), {"max_passes": spend["passes"]}
     if method == OURS:
         more = {"max_epochs": epochs, "tol": 0.0, "mode": "authors"}
         solver = StochasticHardThresholding(k, n_blocks=blocks, **more)
