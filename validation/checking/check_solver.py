@@ -174,10 +174,8 @@ def check_solver(
     begin, rows = time.perf_counter(), []
     with closing(start(fit, seed, isolate)) as runner:
         for problem in problems:
-            weight, row = (
-                problem.sample_weight,
-                CheckRow(problem, "skipped", *problem.optimum[loss]),
-            )
+            weight = problem.sample_weight
+            row = CheckRow(problem, "skipped", *problem.optimum[loss])
             if weight is None or "sample_weight" in runner.takes:
                 request = {"X": problem.X, "y": problem.y, "lam": problem.lam}
                 request |= {} if weight is None else {"sample_weight": weight}

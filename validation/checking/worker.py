@@ -278,22 +278,20 @@ class OwnProcess:
             if self.pid == 0:
                 self._be_asked(theirs)
         first = self._read(START_SECONDS)
-        if first["kind"] == "ready":
-            self.takes: tuple[str, ...] = first["takes"]
-            return
-        self.close()
-        message = first["message"]
-        if first["kind"] == "timeout":
-            message = f"importing it took more than {START_SECONDS:g} s"
-        raise InputError(message if message.startswith(str(self.fit)) else f"{self.fit}: {message}")
+        if first["kind"] != "ready":
+            self.close()
+            late = f"importing it took more than {START_SECONDS:g} s"
+            said = late if first["kind"] == "timeout" else first["message"]
+            raise InputError(said if said.startswith(str(self.fit)) else f"{self.fit}: {said}")
+        self.takes: tuple[str, ...] = first["takes"]
 
     def _be_asked(self, theirs: Connection) -> NoReturn:
         """In the child, serve the function, or become an interpreter that imports and serves it."""
         try:
             os.setsid()
-            output = self._printed.fileno()
-            for source, target in ((os.open(os.devnull, os.O_RDONLY), 0), (output, 1), (output, 2)):
-                os.dup2(source, target)
+            os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+            for output in (1, 2):
+                os.dup2(self._printed.fileno(), output)
             if isinstance(self.fit, str):
                 os.set_inheritable(theirs.fileno(), True)
                 command = [sys.executable, "-u", "-m", f"{__package__}.worker", self.fit]
