@@ -43,7 +43,7 @@ from ..sums.binned import LARGEST_BIN, half_width
 from ..sums.convolved import FEW_PAIRS, WIDEST_BENT, bins_cost
 from ..sums.swept import PairSums
 from .cutting_plane import CuttingPlane
-from .finish import MOST, ActivePairs, offer_hard_margin
+from .finish import ActivePairs, first_size, offer_hard_margin
 
 LEAST_BITS, PER_WIDTH, MOST_PER_WIDTH = 2, 2.0, 64.0  # bins: a unit at least, a width, most a width
 TAIL_SORTED = 40_000  # rows of partial AUC from which the hinge is counted in bins
@@ -721,8 +721,9 @@ class Descent(Solver):
         or `reason` where none was run."""
         space, few = problem.space, problem.n <= 2000  # rows over which windows always help
         if isinstance(problem.risk, Mean):
-            # MOST: where more pairs are tied at the margin, cutting planes see their sums only
-            windows = ActivePairs(tol, MOST, max_rounds=12, max_time=recorder.time_left)
+            # No window grows: of more pairs, tied at the margin, cutting planes see sums only.
+            largest = first_size(space.dim)
+            windows = ActivePairs(tol, largest, max_rounds=12, max_time=recorder.time_left)
             if problem.loss != HINGE or not (space.held or space.gram):
                 return reason
             if not isinstance(problem.pairs, AllPairs | PairList):

@@ -38,7 +38,6 @@ from ..problem.problem import Problem, best_on_segment, root_of_slope
 from ..problem.risk import Alpha, Minorant
 from ..tools.rounding import running_sum
 
-MOST = 200_000  # pairs in the first window, of 100 a coordinate and 1000 at least
 EXPENSIVE = 1e9  # operations from which conjugate gradients are tried before a matrix is formed
 RIDGES = (1.0, 0.1, 1e-2, 1e-3, 1e-5, 1e-8, 0.0)  # with fewer coordinates the first is singular
 SLACK = 1e-12  # conditions may be broken by so much of their scale: rounding
@@ -309,6 +308,11 @@ def solve_window(
     return best
 
 
+def first_size(dim: int) -> int:
+    """Return how many pairs the first window may have: 100 a coordinate, and 1000 at least."""
+    return min(max(1000, 100 * dim), 200_000)
+
+
 @dataclass(frozen=True)
 class ActivePairs(Solver):
     tol: float = 1e-9
@@ -336,7 +340,7 @@ class _Run:
         self.solver, self.problem, self.recorder = solver, problem, recorder
         self.late = lambda: recorder.out_of_time
         self.top = min(solver.largest, problem.n_pairs)
-        self.limit = min(max(1000, 100 * problem.space.dim), MOST, self.top)
+        self.limit = min(first_size(problem.space.dim), self.top)
         self.half, pairs = np.inf, problem.pairs  # a window holds |z| < half
         self.listed: Listed | None = None  # all pairs, where they are listed or can be
         if isinstance(pairs, PairList):

@@ -344,7 +344,7 @@ def baseline(copy: Copy, area: Area) -> tuple[dict, set[str], float]:
     count = 0
     for paths in (area.tests, area.last):
         failed, begun, status, uncollected = copy.tests(paths, copy.cache, 3600, trace=True)
-        if (status or 0) < 0:  # a profiler in threads can crash the interpreter: then all tests are asked
+        if (status or 0) < 0:  # a profiler in threads can crash the interpreter
             failed, begun, status, uncollected = copy.tests(paths, copy.cache, 3600)
         if status not in (0, 1, 5) or uncollected:
             raise SystemExit(f"the tests {paths} do not run without a mutant: status {status}")
