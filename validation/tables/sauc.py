@@ -162,7 +162,7 @@ def chosen(
     folds = folds_of(sides, grid["folds"], seed)
     # A path has all C at once, a fit of the SVM has one.
     costs = [[cost] for cost in grid["C"]] if None in structures else [grid["C"]]
-    tried = list(product(grid["sigma"], structures, costs))
+    tried: list[Any] = list(product(grid["sigma"], structures, costs))
 
     def values(at: int, fold: int) -> list[float]:
         return [fit["auc"] for fit in fits(folds[fold], kernel, k, *tried[at])]
