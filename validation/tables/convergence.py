@@ -237,8 +237,13 @@ def times(bound: Any, truth: Any) -> str:
     return f"{ratio[0]:.2g} to {ratio[-1]:.2g} times"
 
 
-def of(records: Records, kind: str, where: str = "own") -> list[Mapping[str, Any]]:
+def of(records: Records, kind: str, where: str) -> list[Mapping[str, Any]]:
     return [r for r in records if (r["kind"], r["set"]) == (kind, where)]
+
+
+def over(records: Records, kind: str, where: str, name: str) -> np.ndarray:
+    """Return what each repetition has measured: (repetitions, ...)."""
+    return np.array([r[name] for r in of(records, kind, where)], dtype=float)
 
 
 def by_d(records: Records, where: str, at: int, name: str) -> np.ndarray:
@@ -265,12 +270,11 @@ def lines(records: Records) -> Iterator[Line]:
         what = "F(f~_B) − p*_P in B, d = n/5"
         note = f"Theorem 4′ (I) {interval(slopes(DRAWN, bound))}, {times(bound, found)}"
         yield exponent(what, where, "−1", -1, slopes(DRAWN, found), "certified p*_P", note)
-    if active := of(records, "active"):
-        found = [one["excess"] for one in active]
-        scaled = np.mean([np.array(r["excess"]) * DRAWN / r["trace"] for r in active], axis=0)
-        slope, note = slopes(DRAWN, found), f"{scaled.min():.2f} to {scaled.max():.2f} times it"
-        what = "the same, every hinge active"
-        yield exponent(what, "linear", "−1", -1, slope, "tr Cov Δ / (2 λB)", note)
+    if (found := over(records, "active", "own", "excess")).size:
+        scaled = found * DRAWN / over(records, "active", "own", "trace")[:, None]
+        ends = scaled.mean(axis=0).min(), scaled.mean(axis=0).max()
+        what, note = "the same, every hinge active", "{:.2f} to {:.2f} times it".format(*ends)
+        yield exponent(what, "linear", "−1", -1, slopes(DRAWN, found), "tr Cov Δ / (2 λB)", note)
     for where, rule in product((*TWO, "identity"), RULES):
         if found := [r[rule] for r in of(records, "landmarks", where) if rule in r]:
             lost = np.maximum([one["loss"] for one in found], SMALL)
@@ -281,10 +285,9 @@ def lines(records: Records) -> Iterator[Line]:
             what = f"p*_P − p* in d, {rule}"
             yield Line(what, where, "no power of d", slope, "both certified", f"{note} times")
     for where in TWO:
-        if made := of(records, "lam", where):
-            found, bound = ([r[name] for r in made] for name in ("excess", "bound"))
+        if (found := over(records, "lam", where, "excess")).size:
+            slope, bound = slopes(LAMS, found), over(records, "lam", where, "bound")
             note = f"Theorem 4′ (I) {interval(slopes(LAMS, bound))}, {times(bound, found)}"
-            slope = slopes(LAMS, found)
             said = interval(slope), "certified p*_P", note, agrees[min(slope) > -1]
             yield Line("F(f~_B) − p*_P in λ, B = 10 n", where, "−1 at worst", *said)
     for where in TWO:
@@ -305,13 +308,13 @@ def lines(records: Records) -> Iterator[Line]:
             note = f"{', '.join(map(str, steps))} steps to gaps of 1e-2, 1e-4, 1e-8, 1e-12"
             said = interval(orders), "its own certificate", note, agrees[min(orders) > 1]
             yield Line(f"truncated Newton, order, n = {n}", where, "above 1", *said)
-    if made := of(records, "theory"):
+    if made := of(records, "theory", "own"):
         ends, allowed = ([r[name][-1] for r in made] for name in ("distance", "bound"))
         theory, measured = f"at most {np.mean(allowed):.3f}", f"plateau {interval(ends, 3)}"
         note = f"kappa {np.mean([r['kappa'] for r in made]):.2f} a step"
         said = measured, "exact sparse optimum", note, agrees[max(ends) < min(allowed)]
         yield Line("SHT, distance to w*, Theorem 1’s step", "20,000 × 10", theory, *said)
-    if made := of(records, "published"):
+    if made := of(records, "published", "own"):
         left = np.maximum([r["excess"] for r in made], SMALL)
         rate = np.exp(np.polyfit(np.arange(left.shape[1]), np.log(left).T, 1)[0])
         said = interval(rate, 3), "where it ends", "", agrees[rate.max() < 1]
@@ -319,41 +322,38 @@ def lines(records: Records) -> Iterator[Line]:
 
 
 def panels(records: Records) -> list[Panel]:
+    """Return medians over the repetitions, of what has been measured."""
     found = []
 
-    def put(title: str, x: str, y: str, curves: Sequence[Any], log_x: bool = True) -> None:
-        if curves:
-            series = tuple(Series.of(*curve) for curve in curves)
-            found.append(Panel(title, x, y, series, log_x, True))
-
-    def middle(values: Any) -> list[float]:
-        return np.maximum(np.median(np.array(values, float), axis=0), SMALL).tolist()
+    def put(title: str, labels: tuple[str, str], curves: Any, log_x: bool, low: float) -> None:
+        series = tuple(
+            Series.of(name, at, np.maximum(np.median(values, axis=0), low).tolist())
+            for name, at, values in curves
+            if len(values)
+        )
+        if series:
+            found.append(Panel(title, *labels, series, log_x, True))
 
     for where in TWO:
-        pairs, made = of(records, "pairs", where), of(records, "landmarks", where)
-        ds = [f"d = {line['d']}" for line in pairs[0]["by d"]] if pairs else []
         for y, name in (("|U(f^) − U_B(f~_B)|", "loss difference"), ("F(f~_B) − p*", "excess")):
-            curves = [(d, DRAWN, middle(by_d(records, where, k, name))) for k, d in enumerate(ds)]
-            put(where, "drawn pairs, B", y, curves)
-        curves = [(r, LANDMARKS, middle([one[r]["loss"] for one in made])) for r in RULES if made]
-        put(where, "landmarks, d", "p*_P − p*", curves, False)
-    by_lam = {where: [r["excess"] for r in of(records, "lam", where)] for where in TWO}
-    curves = [(where, LAMS, middle(values)) for where, values in by_lam.items() if values]
-    put("B = 10 n", "λ", "F(f~_B) − p*_P", curves)
-    made = of(records, "steps", TWO[0])
-    curves = [
-        (f"λ = {lam:g}", [lam * N * k for k in EPOCHS], middle([r[f"NSAUC {lam:g}"] for r in made]))
-        for lam in (SGD_LAMS if made else ())
-    ]
-    put("NSAUC", "λT", "relative excess", curves)
+            each = enumerate(SHARES)
+            ds = [(f"d = {N * d:.0f}", DRAWN, by_d(records, where, k, name)) for k, d in each]
+            put(where, ("drawn pairs, B", y), ds, True, SMALL)
+        made = of(records, "landmarks", where)
+        rules = [(rule, LANDMARKS, [one[rule]["loss"] for one in made]) for rule in RULES]
+        put(where, ("landmarks, d", "p*_P − p*"), rules, False, SMALL)
+    sets = [(where, LAMS, over(records, "lam", where, "excess")) for where in TWO]
+    put("B = 10 n", ("λ", "F(f~_B) − p*_P"), sets, True, SMALL)
+    walked = [(lam, over(records, "steps", TWO[0], f"NSAUC {lam:g}")) for lam in SGD_LAMS]
+    lams = [(f"λ = {lam:g}", [lam * N * k for k in EPOCHS], gaps) for lam, gaps in walked]
+    put("NSAUC", ("λT", "relative excess"), lams, True, SMALL)
     for first in of(records, "newton", TWO[0])[:1]:
         gaps = {n: (*first[n], *[0.0] * 5)[:5] for n in first if n.isdigit()}
-        curves = [(f"n = {n}", range(1, 6), values) for n, values in gaps.items()]
-        put("truncated Newton", "step", "relative gap", curves, False)
-    if made := of(records, "theory"):
-        names = (("SHT", "distance"), ("Theorem 1", "bound"))
-        curves = [(label, WALKED, middle([r[name] for r in made])) for label, name in names]
-        put("SHT and the exact w*", "step", "|w_t − w*|", curves, False)
+        sizes = [(f"n = {n}", range(1, 6), [of_n]) for n, of_n in gaps.items()]
+        put("truncated Newton", ("step", "relative gap"), sizes, False, 0.0)
+    names = (("SHT", "distance"), ("Theorem 1", "bound"))
+    both = [(label, WALKED, over(records, "theory", "own", name)) for label, name in names]
+    put("SHT and the exact w*", ("step", "|w_t − w*|"), both, False, SMALL)
     return found
 
 
