@@ -1,11 +1,10 @@
 """Ctrl-C while the command line is loaded, which takes a while: nothing heavy is imported here."""
 
 import os
-import signal
 from contextlib import suppress
 
 
-def interrupted_early(number: int = signal.SIGINT, frame: object = None) -> None:
+def interrupted_early(*_: object) -> None:
     """End the process as an interrupted command ends: nothing has begun, nothing is cleaned up."""
     # `KeyboardInterrupt` out of a string that is executed, as dataclasses are, would end Python by
     # the signal, not with our status.
