@@ -160,15 +160,9 @@ class Experiment:
 
 
 def prepare(
-    X: object,
-    y: object,
-    kernel: Kernel,
-    lam: float,
-    landmarks: int | np.ndarray,
-    seed: int = 0,
-    tol: float = 1e-9,
-    solved: Experiment | None = None,
-) -> Experiment:
+    X: object, y: object, kernel: Kernel, lam: float, landmarks: int | np.ndarray,
+    seed: int = 0, tol: float = 1e-9, solved: Experiment | None = None,
+) -> Experiment:  # fmt: skip
     mask, _, _ = split_labels(y)
     points = uniform(X, int(landmarks), seed).rows if isinstance(landmarks, Integral) else landmarks
     approximation = Approximation.of_landmarks(kernel, X, points, mask)
@@ -186,18 +180,10 @@ def prepare(
 
 
 def approximation_errors(
-    X: object,
-    y: object,
-    kernel: Kernel,
-    lam: float,
-    landmarks: int | np.ndarray,
-    B: int | Sequence[int],
-    seed: int = 0,
-    n_draws: int = 20,
-    delta: float = DELTA,
-    realised: bool = False,
-    tol: float = 1e-9,
-) -> list[Draw]:
+    X: object, y: object, kernel: Kernel, lam: float, landmarks: int | np.ndarray,
+    B: int | Sequence[int], seed: int = 0, n_draws: int = 20, delta: float = DELTA,
+    realised: bool = False, tol: float = 1e-9,
+) -> list[Draw]:  # fmt: skip
     """Return true errors and bounds of repeated draws of B pairs. [ScalingUp, Theorem 4]"""
     check_count("n_draws", n_draws)
     experiment = prepare(X, y, kernel, lam, landmarks, seed, tol)

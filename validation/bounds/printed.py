@@ -254,15 +254,9 @@ def eq_17_objectives(full: Problem, drawn: Problem, w: np.ndarray, w_B: np.ndarr
 
 
 def hoeffding(
-    full: Problem,
-    drawn: Problem,
-    w: np.ndarray,
-    w_B: np.ndarray,
-    B: int,
-    K_max: float,
-    C_max: float,
-    delta: float = DELTA,
-) -> Step:
+    full: Problem, drawn: Problem, w: np.ndarray, w_B: np.ndarray,
+    B: int, K_max: float, C_max: float, delta: float = DELTA,
+) -> Step:  # fmt: skip
     """Return max |U_B(f) - U(f)| <= (1 + 2 K_max sqrt(C_max)) sqrt(log(4/delta) / (2B)), the second
     display after eq. (17), said to hold with probability 1 - delta. f^_B depends on the draw, so
     that Hoeffding's inequality does not apply to it. [ScalingUp, Theorem 4]"""

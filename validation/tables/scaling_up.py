@@ -73,14 +73,9 @@ def full_fit(problem: Problem, tol: float = 1e-6) -> Fit:
 
 
 def compared(
-    job: Job,
-    problem: Problem,
-    seed: int,
-    names: Sequence[str],
-    auc_of: Callable[[np.ndarray], float],
-    tol: float = 1e-6,
-    before: float = 0.0,
-) -> Measured:
+    job: Job, problem: Problem, seed: int, names: Sequence[str],
+    auc_of: Callable[[np.ndarray], float], tol: float = 1e-6, before: float = 0.0,
+) -> Measured:  # fmt: skip
     """Fit all pairs, then as many drawn ones as there are rows, by our rule and by the authors', as
     far as there are names. [ScalingUp, eq. (7), eq. (8)] Return seconds with those before, AUC in
     per cent, and how far the objective is above the optimum, relatively: a proved upper bound. The
