@@ -144,8 +144,8 @@ def as_numbers(values: np.ndarray, path: str | Path, what: str) -> np.ndarray:
     held = column.of(cells, range(1, len(values) + 1))
     if not np.isfinite(held).all():
         at = int(np.argmin(np.isfinite(held)))
-        where = f"{path}: the {what} {str(values[at])!r} of data row {at + 1}"
-        raise InputError(f"{where} cannot be used as a number")
+        bad = f"the {what} {str(values[at])!r} of data row {at + 1}"
+        raise InputError(f"{path}: {bad} cannot be used as a number")
     refuse_needed(path, [column.fault_of(held)])
     return held
 
@@ -293,17 +293,15 @@ class Numbers:
             held = self._of_text(cells, rows)
             large = np.flatnonzero(is_large(held)).tolist()
             lost = [k for k in large if loses_digits(cells[k], held[k])]
-        if self.bad is None and lost:
-            at = lost[0]
-            what, do = "loses digits in float64", "subtract an offset or round it"
-            if np.isinf(held[at]):
-                what, do = "overflows float64", "rescale it"
-            number = str(cells[at]).strip()[:40]
-            self.bad = f"{number} in column '{self.name}', row {rows[at]} {what}", do
-        elif self.bad is None and not np.isfinite(held).all():
-            at = int(np.argmin(np.isfinite(held)))
-            what, do = fault(str(cells[at]), self.digits or numeric)
-            self.bad = f"{what} in column '{self.name}', row {rows[at]}", do
+        if self.bad is None and (lost or not np.isfinite(held).all()):
+            at = lost[0] if lost else int(np.argmin(np.isfinite(held)))
+            (what, do), then = fault(str(cells[at]), self.digits or numeric), ""
+            if lost:
+                what, then = str(cells[at]).strip()[:40], " loses digits in float64"
+                do = "subtract an offset or round it"
+            if lost and np.isinf(held[at]):
+                then, do = " overflows float64", "rescale it"
+            self.bad = f"{what} in column '{self.name}', row {rows[at]}{then}", do
         return held
 
     def _of_text(self, cells: Sequence[str], rows: Sequence[int]) -> np.ndarray:
@@ -311,12 +309,12 @@ class Numbers:
         if self.digits and text.isascii() and "_" not in text:  # else `float` takes more: `1_000`
             with suppress(ValueError):
                 return np.array([*map(float, cells)], dtype=float)
-        truths = [_WORDS.get(cell.strip().lower()) for cell in cells]
-        for row, cell, truth in zip(rows, cells, truths, strict=True):
+        held = []
+        for row, cell in zip(rows, cells, strict=True):
+            truth = _WORDS.get(cell.strip().lower())
             if truth is not None and not self._words:
                 self._words = f"words like {cell.strip()[:20]!r} (row {row})"
-        read = [as_number(cell) if self.digits else None for cell in cells]
-        held = [one if truth is None else truth for one, truth in zip(read, truths, strict=True)]
+            held.append(as_number(cell) if truth is None and self.digits else truth)
         return np.array(held, dtype=float)  # NaN for None
 
     def fault_of(self, held: np.ndarray) -> Fault | None:
@@ -363,20 +361,6 @@ def refuse_needed(path: str | Path, faults: Iterable[Fault | None]) -> None:
     """Raise the first fault, if any, of columns that cannot be left out."""
     for what, do in filter(None, faults):
         raise InputError(f"{path}: {what}: {do}")
-
-
-def finite_rows(path: Path, X: np.ndarray, columns: list[str]) -> np.ndarray:
-    """Return X as float64 in C order (itself if it is); refuse other types, no rows, NaN, inf."""
-    if X.dtype.kind not in "biuf" or 0 in X.shape:
-        raise InputError(f"{path}: 'X' must hold numbers, not {X.dtype} of shape {X.shape}")
-    found = [Numbers(name) for name in columns]
-    for start in range(0, len(X), ROWS):
-        block = X[start : start + ROWS]
-        if X.dtype != np.float64 or not np.isfinite(block).all():
-            for k, column in enumerate(found):
-                column.of(block[:, k], range(start + 1, start + 1 + len(block)))
-    refuse(path, {}, found)
-    return np.ascontiguousarray(X, dtype=np.float64)
 
 
 def _table(
@@ -470,9 +454,8 @@ def read_csv(path: Path, asked: Selection) -> Table:
         while held := [*islice(rows, max(1, CELLS // width))]:
             for line, row in held:
                 if len(row) != width:
-                    fields = "1 field" if len(row) == 1 else f"{len(row)} fields"
-                    above = f"the rows above have {width}"
-                    raise InputError(f"{path}: row {line} has {fields}, {above}")
+                    fields = f"{len(row)} fields" if len(row) > 1 else "1 field"
+                    raise InputError(f"{path}: row {line} has {fields} where {width} are expected")
             lines, fields = zip(*held, strict=True)
             yield lines, dict(zip(names, zip(*fields, strict=True), strict=True))
 
@@ -480,8 +463,8 @@ def read_csv(path: Path, asked: Selection) -> Table:
     table = _table(path, places, blocks(), True, hint)
     guessed = has_header and asked.header is None and as_number(table.target) is None
     if guessed and table.target in table.labels.values:
-        both = f"'{table.target}' in row 1 is also a label further down"
-        raise InputError(f"{path}: {both}: write a first row of names, or say --header no")
+        do = "is also a label further down: write a first row of names, or say --header no"
+        raise InputError(f"{path}: '{table.target}' in row 1 {do}")
     return table
 
 
@@ -524,8 +507,10 @@ def table_of(path: Path, arrays: dict[str, Any], asked: Selection) -> Table:
         if name not in arrays:
             raise InputError(f"{path}: no array '{name}'; {nearest(name, arrays, 'arrays')}")
     X = arrays["X"]
-    if X.ndim != 2:
+    if X.ndim != 2 or not len(X):
         raise InputError(f"{path}: 'X' must have shape (n, d), not {X.shape}")
+    if X.dtype.kind not in "biuf":
+        raise InputError(f"{path}: 'X' must hold numbers, not {X.dtype}")
     columns = feature_names(arrays, X.shape[1], path)
     own = {k: x for k, x in arrays.items() if k not in (*needed, "feature_names")}
     known = own | {name: X[:, k] for k, name in enumerate(columns)}
@@ -534,20 +519,23 @@ def table_of(path: Path, arrays: dict[str, Any], asked: Selection) -> Table:
             near = nearest(name, [*columns, *arrays], "columns and arrays")
             raise InputError(f"{path}: no column or array '{name}'; {near}")
     others: dict[str, Any] = {name: known[name] for name in asked.extra}
-    for name, values in [*others.items(), *((name, arrays[name]) for name in needed)]:
-        if len(values) != len(X) or (values is not X and values.ndim != 1):
-            shapes = f"'X' has shape {X.shape} and '{name}' has shape {values.shape}"
-            raise InputError(f"{path}: {shapes}")
+    for name, values in [*others.items(), *((name, arrays[name]) for name in needed[1:])]:
+        if values.shape != X.shape[:1]:
+            shape = f"'{name}' has shape {values.shape}"
+            raise InputError(f"{path}: 'X' has shape {X.shape} and {shape}")
     places = asked.places(path, columns, apart=True)
     kept = places.features
     rows = X if kept == columns else X[:, [columns.index(name) for name in kept]]
-    rows = finite_rows(path, rows, kept)
+    features = [Numbers(name) for name in kept]
+    if rows.dtype != np.float64 or not np.isfinite(rows).all():
+        for k, column in enumerate(features):
+            column.of(rows[:, k], range(1, len(X) + 1))
+    refuse(path, {}, features)
+    rows = np.ascontiguousarray(rows, dtype=np.float64)  # as it is, where that is how it is
     labels = Labels.of(arrays[target], f"{path}, array '{target}'") if asked.labelled else NO_LABELS
     for name, values in others.items():
-        column = f"{path}, column '{name}'"
-        others[name] = (
-            _of_rows(Labels.of(values, column, False)) if asked.labelled else values.tolist()
-        )
+        found = Labels.of(values, f"{path}, column '{name}'", False) if asked.labelled else None
+        others[name] = values.tolist() if found is None else _of_rows(found)
     ignored = [name for name in own if name not in asked.extra] + places.ignored
     return Table(rows, labels, kept, target, ignored, others)
 
@@ -591,8 +579,8 @@ def read_svmlight(path: Path, asked: Selection) -> Table:
             do = "--qid qid ranks within groups; without, all rows would be one group"
             raise InputError(f"{where} has a query group ({group[:40]}): {do}")
         if queries and not re.fullmatch("qid:[0-9]{1,18}", group):
-            what = "not its query group, qid: and a whole number"
-            raise InputError(f"{where} has {group[:40]!r} after the label, {what}")
+            need = "its query group must be qid: and a whole number"
+            raise InputError(f"{where} has {group[:40]!r} after the label: {need}")
         for pair in pairs:
             index, _, value = pair.partition(":")
             held = as_number(value)
