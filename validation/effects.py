@@ -32,7 +32,7 @@ from ..exact.errors import InputError
 from .claims.claim import REGISTRY, Claim, Outcome, Verdict, shown_unit
 from .claims.recorded import enter, recorded_verdict
 from .store import EVIDENCE, EvidenceFolder
-from .tables.pages import Said, departs, shown_value
+from .tables.pages import Said, shown_value
 from .tables.run import tables
 from .tables.table import Budget, Page, Results, Run, Table
 
@@ -353,7 +353,7 @@ class Finding:
 
     def entered(self) -> Claim:
         table = tables()[self.table]
-        lines = [line for line in table.experiment.budget if departs(line, "full")]
+        lines = [line for line, spent in table.experiment.lines("full") if spent != line.paper]
         regime = "; ".join(map(_departure, lines)) or "As printed"
         departures = [line["says"] + WAYS[line["way"]] for line in self.protocol]
         said = self.name, table.paper, self.place or table.place, "finding", self.statement

@@ -3,20 +3,20 @@
     OUT/claims.jsonl, OUT/parts/PROFILE-seedN/EXPERIMENT.jsonl       logs of a run
     DIR/PROFILE-seedN/EXPERIMENT.jsonl                               evidence
 
-A log is written while a run goes on, so that a kill loses the piece at hand. Evidence is small
-enough to keep in a project: its first line says what the file is (experiment, protocol, budget, the
-command that makes it, what each part was made with, the SHA-256 of all lines below it); then
-follows a line a part.
+A log is written while a run goes on, so that a kill loses the piece at hand. The first line of
+evidence says what the file is (experiment, protocol, budget, the command that makes it, what each
+part was made with, the SHA-256 of all lines below it); then follows a line a part.
 """
 
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import math
 import os
 import signal
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -38,6 +38,7 @@ NO_FOLDER = "no folder of real data: give --data-dir, or set AUCERT_DATA"
 # Entries of a part's key that all parts of a file of evidence share, and those that differ.
 _COMMON = ("schema_version", "experiment", "protocol", "budget", "seed", "profile")
 _SINGLE = ("part", "parameters", "data_sha256")
+_TIMES = ("seconds", "cpu_seconds")
 
 Document = dict[str, Any]
 Result = TypeVar("Result")
@@ -98,9 +99,6 @@ class Log:
             if whole:
                 self._known[key] = document
 
-    def __len__(self) -> int:
-        return len(self._known)
-
     def find(self, key: Any) -> Document | None:
         return self._known.get(sha256_of(key))
 
@@ -119,26 +117,15 @@ class Log:
         return kept
 
 
-def missing_data(part: Part, run: Run) -> str | None:
-    """Return why a part cannot be run, or None if all its files are there."""
-    if not part.needs:
-        return None
-    if run.data_dir is None:
-        return NO_FOLDER
-    absent = [f"{name}.npz" for name in part.needs if not (run.data_dir / f"{name}.npz").is_file()]
-    return f"not in the data folder: {', '.join(absent)}" if absent else None
-
-
 def part_key(experiment: Experiment, part: Part, run: Run) -> Document:
     """Return all that a result depends on, but checksums of data that are not here: results of
     another key are never used again. Version and source are only recorded: every moved import would
     count."""
-    here = run.data_dir if missing_data(part, run) is None else None
-    files = {} if here is None else {name: str(here / f"{name}.npz") for name in part.needs}
+    needs = () if run.absent(part) else part.needs
     key: Document = {"schema_version": SCHEMA_VERSION, "experiment": experiment.name}
     key |= {"protocol": experiment.protocol, "part": part.key, "parameters": part.parameters}
     key |= {"budget": experiment.spent(run.profile), "seed": run.seed, "profile": run.profile}
-    key["data_sha256"] = {name: file_sha256(path) for name, path in files.items()}
+    key["data_sha256"] = {name: file_sha256(str(run.file(name))) for name in needs}
     return json.loads(json.dumps(key))  # tuples become lists, as they will be in the file
 
 
@@ -158,10 +145,10 @@ def read_evidence(path: Path) -> dict[str, Document]:
             raise InputError(f"{path}: the checksum does not fit: restore the file or remove it")
         for line in map(finite_json, rest.splitlines()):
             key = {name: head[name] for name in _COMMON} | {name: line[name] for name in _SINGLE}
-            times = {name: float(line[name]) for name in ("seconds", "cpu_seconds")}
-            made = head["made_with"][line["made_with"]]
-            result = dict(line["result"])
-            found[line["part"]] = {"key": key, "result": result, **times, "environment": made}
+            document = {"key": key, "result": dict(line["result"])}
+            document |= {name: float(line[name]) for name in _TIMES}
+            document["environment"] = head["made_with"][line["made_with"]]
+            found[line["part"]] = document
     except (ValueError, KeyError, TypeError, IndexError) as error:
         if isinstance(error, InputError):
             raise
@@ -169,39 +156,48 @@ def read_evidence(path: Path) -> dict[str, Document]:
     return found
 
 
-def write_evidence(path: Path, documents: Iterable[Mapping[str, Any]]) -> None:
+def write_evidence(path: Path, documents: Sequence[Document]) -> None:
     """Write the documents of finished parts of one experiment, at least one, as evidence."""
-    documents = list(documents)
-    made: list[Any] = []
-    lines = []
+    made, lines = list[Any](), []
     for document in documents:
         if document["environment"] not in made:
             made.append(document["environment"])
         line = {name: document["key"][name] for name in _SINGLE}
-        line |= {name: round(document[name], 4) for name in ("seconds", "cpu_seconds")}
+        line |= {name: round(document[name], 4) for name in _TIMES}
         line |= {"made_with": made.index(document["environment"]), "result": document["result"]}
         lines.append(_line(line))
-    rest = "".join(lines).encode()
+    rest = b"".join(lines)
     head = {name: documents[0]["key"][name] for name in _COMMON}
     command = f"aucert reproduce --profile {head['profile']} --seed {head['seed']} --evidence DIR"
     head |= {"command": command, "parts": len(lines), "made_with": made}
     head["sha256"] = hashlib.sha256(rest).hexdigest()
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, lambda file: file.write(_line(head).encode() + rest))
+    write_atomically(path, lambda file: file.write(_line(head) + rest))
 
 
-def _line(content: Mapping[str, Any]) -> str:
-    return json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
+def _line(content: Document) -> bytes:
+    text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return f"{text}\n".encode()
 
 
 @dataclass
 class EvidenceFolder:
-    """Finished parts as evidence: found before a run, and written after it."""
+    """Finished parts as evidence: found before a run, and written after it; all in memory without
+    a folder."""
 
     folder: Path | None
     run: Run
     _known: dict[str, dict[str, Document]] = field(default_factory=dict)
     _new: set[str] = field(default_factory=set)
+
+    def _path(self, name: str) -> Path:
+        assert self.folder is not None
+        return evidence_path(self.folder, name, self.run.profile, self.run.seed)
+
+    def _documents(self, name: str) -> dict[str, Document]:
+        if name not in self._known:
+            self._known[name] = {} if self.folder is None else read_evidence(self._path(name))
+        return self._known[name]
 
     def find(self, experiment: Experiment, part: Part) -> Document | None:
         """Return the document of a part, or None if there is none of this protocol. Of a part whose
@@ -226,29 +222,16 @@ class EvidenceFolder:
     def add(self, document: Document) -> None:
         """Take in a finished part; those of another protocol or budget go."""
         key = document["key"]
-        known = self._documents(key["experiment"])
-        for part, kept in list(known.items()):
-            if any(kept["key"][name] != key[name] for name in _COMMON):
-                del known[part]
-        known[key["part"]] = document
-        self._new.add(key["experiment"])
+        name, known = key["experiment"], self._documents(key["experiment"])
+        same = {p: d for p, d in known.items() if all(d["key"][k] == key[k] for k in _COMMON)}
+        self._known[name] = same | {key["part"]: document}
+        self._new.add(name)
 
     def save(self) -> None:
         """Write the file of each experiment that has new parts."""
         for name in sorted(self._new) if self.folder is not None else ():
             documents = sorted(self._known[name].values(), key=lambda item: item["key"]["part"])
             write_evidence(self._path(name), documents)
-        self._new.clear()
-
-    def _documents(self, experiment: str) -> dict[str, Document]:
-        if experiment not in self._known:
-            kept = {} if self.folder is None else read_evidence(self._path(experiment))
-            self._known[experiment] = kept
-        return self._known[experiment]
-
-    def _path(self, name: str) -> Path:
-        assert self.folder is not None
-        return evidence_path(self.folder, name, self.run.profile, self.run.seed)
 
 
 # One loop over pieces of work: in this process, or in several, which hear of no interrupt. Every
@@ -262,7 +245,7 @@ def finished(
     """Yield what `work` makes of each piece, as it is done."""
     pieces = list(pieces)
     if jobs == 1 or len(pieces) < 2:
-        yield from (work(*piece) for piece in pieces)
+        yield from itertools.starmap(work, pieces)
         return
     import joblib  # not where nothing is run
 

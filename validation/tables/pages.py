@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 from ... import __version__
 from ..files.written import csv_text, write_text
-from .table import Budget, Entry, Page, Results, Table, picture_svg
+from .table import Entry, Page, Results, Table, picture_svg
 
 KEY = (
     "A cell shows what is printed / what came out here ± the standard error of its mean. A dash is "
@@ -39,28 +39,20 @@ class Said:
 Judge = Callable[[Table, Page, Results], Sequence[Said]]  # what a page's numbers say
 
 
-@dataclass(frozen=True)
 class Shown:
-    table: Table
-    page: Page
-    results: Results
-    seconds: float
-    cpu_seconds: float
-    environment: Mapping[str, Any]
-    data_sha256: Mapping[str, str] = field(default_factory=dict)
-    said: Sequence[Said] = ()
+    """A table, its page, and what its parts took and were made with."""
 
-    @classmethod
-    def of(
-        cls, table: Table, results: Results, documents: dict[str, Any], judge: Judge | None = None
-    ) -> Shown:
-        found = list(documents.values())
-        seconds, cpu = (sum(float(d[name]) for d in found) for name in ("seconds", "cpu_seconds"))
-        made = found[0]["environment"] if found else {}
-        sums = {k: v for d in found for k, v in d["key"]["data_sha256"].items()}
-        page = table.render(results)
-        said = tuple(judge(table, page, results)) if judge is not None and results.done else ()
-        return cls(table, page, results, seconds, cpu, made, dict(sorted(sums.items())), said)
+    def __init__(
+        self, table: Table, results: Results, documents: Iterable[Any], judge: Judge | None = None
+    ):
+        found = list(documents)
+        self.table, self.results, self.page = table, results, table.render(results)
+        self.said = judge(table, self.page, results) if judge is not None and results.done else ()
+        self.seconds = sum(float(document["seconds"]) for document in found)
+        self.cpu_seconds = sum(float(document["cpu_seconds"]) for document in found)
+        self.environment = found[0]["environment"] if found else {}
+        sums = {k: v for document in found for k, v in document["key"]["data_sha256"].items()}
+        self.data_sha256 = dict(sorted(sums.items()))
 
     @property
     def conclusion(self) -> str:
@@ -68,8 +60,8 @@ class Shown:
             return NOTHING
         found = []
         for verdict, word in FATES.items():
-            of_it = [item.statement for item in self.said if item.verdict == verdict]
-            found += [f"{word}: {' '.join(of_it)}"] if of_it else []
+            if of_it := [item.statement for item in self.said if item.verdict == verdict]:
+                found += [f"{word}:", *of_it]
         return " ".join(filter(None, [*found, self.page.conclusion])) or TOO_LITTLE
 
     @property
@@ -81,7 +73,7 @@ class Shown:
             if part.key in results.missing:
                 lacking[results.missing[part.key]] += part.needs
         for key, why in results.failed.items():
-            stopped[why.removeprefix(f"{key}: ")].append(key)
+            stopped[why].append(key)
         found += [f"{', '.join(dict.fromkeys(names))}: {why}." for why, names in lacking.items()]
         for why, keys in stopped.items():
             parts = "A part failed:" if len(keys) == 1 else f"{len(keys)} parts failed,"
@@ -101,17 +93,15 @@ class Shown:
         return f"aucert reproduce {self.table.name} --profile {run.profile}{seed}{real}"
 
     def as_json(self) -> dict[str, Any]:
-        table, page, profile = self.table, self.page, self.results.run.profile
-        shown = ("name", "paper", "place", "title")
-        found: dict[str, Any] = {name: getattr(table, name) for name in shown}
+        page, made = self.page, self.table.experiment
+        found = {key: getattr(self.table, key) for key in ("name", "paper", "place", "title")}
         found |= {"conclusion": self.conclusion, "findings": [*map(asdict, self.said)]}
         found["entries"] = [{name: getattr(e, name) for name in _FIELDS} for e in page.entries]
         found |= {"tests": [*map(str, page.tests)], "differences": page.differences}
         found |= {"missing": self.missing, "unfinished": list(self.results.unfinished)}
-        lines = [(b.what, b.theirs, b.spent(profile)) for b in table.experiment.budget]
-        keys = ("what", "paper", "spent")
-        found["budget"] = [dict(zip(keys, b, strict=True)) for b in lines if b[2] is not None]
-        found |= {"search": table.experiment.search, "data_sha256": dict(self.data_sha256)}
+        spent = made.lines(self.results.run.profile)
+        found["budget"] = [{"what": b.what, "paper": b.theirs, "spent": x} for b, x in spent]
+        found |= {"search": made.search, "data_sha256": self.data_sha256}
         return found | {"seconds": self.seconds, "cpu_seconds": self.cpu_seconds}
 
 
@@ -133,20 +123,19 @@ _FIELDS: tuple[str, ...] = ("row", "column", "printed", "ours", "error", "count"
 
 def write_pages(folder: Path, shown: Sequence[Shown]) -> None:
     """Write NAME.md, NAME.csv and NAME.svg of each table, and index.md, a line a table."""
-    lines = ["# Tables and figures of the papers, run again", ""]
-    lines += ["| table | place | in short |", "|---|---|---|"]
+    index = "# Tables and figures of the papers, run again\n\n"
+    index += "| table | place | in short |\n|---|---|---|\n"
     texts: dict[str, str] = {}
     for item in shown:
-        table, page, gaps = item.table, item.page, len(item.missing)
+        (table, page), gaps, name = (item.table, item.page), len(item.missing), item.table.name
         if page.panels:
-            title = page.said.get("picture", "")
-            texts[f"{table.name}.svg"] = picture_svg(table.name, title, page.panels)
-        texts |= {f"{table.name}.csv": as_csv(page.entries), f"{table.name}.md": markdown(item)}
+            texts[f"{name}.svg"] = picture_svg(name, page.said.get("picture", ""), page.panels)
+        texts |= {f"{name}.csv": as_csv(page.entries), f"{name}.md": markdown(item)}
         left = f" ({gaps} {'thing' if gaps == 1 else 'things'} missing)" if gaps else ""
-        link, place = f"[{table.name}]({table.name}.md)", f"{table.paper}, {table.place}"
-        lines.append(f"| {link} | {place} | {item.conclusion}{left} |")
-    for name, text in (texts | {"index.md": "\n".join(lines) + "\n"}).items():
-        write_text(folder / name, text)
+        place = f"{table.paper}, {table.place}"
+        index += f"| [{name}]({name}.md) | {place} | {item.conclusion}{left} |\n"
+    for file, text in (texts | {"index.md": index}).items():
+        write_text(folder / file, text)
 
 
 def markdown(shown: Shown) -> str:
@@ -162,11 +151,14 @@ def markdown(shown: Shown) -> str:
     lines += _section("Paired tests", page.tests)
     lines += _section("Where print and ours differ", page.differences)
     lines += _section("Missing", shown.missing)
-    lines += ["## Budget", "", *_budget(table.experiment.budget, shown.results.run.profile), ""]
-    lines += [table.experiment.search, ""] if table.experiment.search else []
+    run, made, experiment = shown.results.run, shown.environment, table.experiment
+    lines += ["## Budget", "", "| | paper | here | |", "|---|---|---|---|"]
+    for line, spent in experiment.lines(run.profile):
+        values = f"{shown_value(line.theirs)} | {shown_value(spent)}"
+        lines.append(f"| {line.what} | {values} | {'differs' if spent != line.paper else ''} |")
+    lines += ["", experiment.search, ""] if experiment.search else [""]
     sums = [f"{name}.npz: `{digest}`" for name, digest in shown.data_sha256.items()]
     lines += _section("Data files, SHA-256", sums)
-    run, made = shown.results.run, shown.environment
     names = ("python", "numpy", "scipy", "scikit-learn", "numba", "system", "machine")
     versions = ", ".join(f"{name} {made[name]}" for name in names if name in made)
     text = f"Made by aucert {__version__}, seed {run.seed}, profile {run.profile}: "
@@ -184,10 +176,10 @@ def _pivot(entries: Sequence[Entry]) -> list[str]:
     cells = {(entry.row, entry.column): cell(entry) for entry in entries}
     printed = {entry.column for entry in entries if entry.printed is not None}
     heads = [column if column in printed else f"*{column}*" for column in columns]
-    lines = ["| | " + " | ".join(heads) + " |", "|---" * (len(columns) + 1) + "|"]
+    lines = [f"| | {' | '.join(heads)} |", "|---" * (len(columns) + 1) + "|"]
     for row in dict.fromkeys(entry.row for entry in entries):
         shown = (cells.get((row, column), "") for column in columns)
-        lines.append(f"| {row} | " + " | ".join(shown) + " |")
+        lines.append(f"| {row} | {' | '.join(shown)} |")
     return lines
 
 
@@ -206,20 +198,6 @@ def number(value: float, digits: int) -> str:
     """Return a number with so many decimals; a small one that would vanish, in powers of ten."""
     text = f"{value:,.{digits}f}"
     return f"{value:.1e}" if value != 0 and float(text.replace(",", "")) == 0 else text
-
-
-def departs(line: Budget, profile: str) -> bool:
-    return line.spent(profile) not in (None, line.paper)
-
-
-def _budget(budget: Sequence[Budget], profile: str) -> list[str]:
-    lines = ["| | paper | here | |", "|---|---|---|---|"]
-    for line in budget:
-        if line.spent(profile) is not None:
-            values = " | ".join(map(shown_value, (line.theirs, line.spent(profile))))
-            differs = "differs" if departs(line, profile) else ""
-            lines.append(f"| {line.what} | {values} | {differs} |")
-    return lines
 
 
 def shown_value(value: Any) -> str:

@@ -27,6 +27,8 @@ from .table import SAID, TABLES, Experiment, Job, Part, Results, Run, Table
 
 FULL_LIMIT = 12 * 3600.0  # Seconds that the full profile may take by default.
 
+Progress = Callable[[int, int, str], object]  # of the number done, that in all, and the name
+
 
 def tables() -> dict[str, Table]:
     """Return name to table, in the order of tables.toml, which is that of the papers."""
@@ -39,18 +41,14 @@ def chosen(names: Sequence[str], registry: Mapping[str, Table]) -> list[Table]:
     return [table for name, table in registry.items() if not names or name in names]
 
 
-Plan = dict[str, tuple[Experiment, tuple[Part, ...]]]  # Experiments by name, with their parts.
-
-Progress = Callable[[int, int, str], object]  # of the number done, that in all, and the name
-
-
-def planned(entries: Iterable[Table], run: Run) -> Plan:
-    plan: Plan = {}
-    for experiment in (table.experiment for table in entries):
+def planned(entries: Iterable[Table], run: Run) -> dict[str, tuple[Experiment, tuple[Part, ...]]]:
+    """Return the experiments of tables by name, each once, with their parts."""
+    plan = {}
+    for experiment in {table.experiment.name: table.experiment for table in entries}.values():
         parts = tuple(experiment.parts(experiment.spent(run.profile)))
         if len({part.key for part in parts}) < len(parts):
             raise ValueError(f"{experiment.name}: two parts have one key")
-        plan.setdefault(experiment.name, (experiment, parts))
+        plan[experiment.name] = experiment, parts
     return plan
 
 
@@ -75,15 +73,6 @@ class Gathered:
     failed: dict[str, str] = field(default_factory=dict)
     late: bool = False
 
-    def left(self, profile: str) -> list[tuple[float, Experiment, Part]]:
-        """Return the parts to run, each with the minutes when it would end if run alone."""
-        each = (cpu_minutes(self.experiment, profile) or 0.0) / max(len(self.parts), 1)
-        return [
-            (each * at, self.experiment, part)
-            for at, part in enumerate(self.parts, start=1)
-            if part.key not in self.done | self.missing
-        ]
-
 
 def begun(
     names: Sequence[str] = (),
@@ -101,51 +90,53 @@ def begun(
         if not data.is_dir():
             raise InputError(f"--data-dir {data_dir}: no such folder")
     run = Run(profile, check_count("seed", seed, 0), data)
-    gathered, folder = {}, None if evidence is None else Path(evidence).expanduser().resolve()
-    kept = store.EvidenceFolder(folder, run)
+    folder = None if evidence is None else Path(evidence).expanduser().resolve()
+    gathered, kept = {}, store.EvidenceFolder(folder, run)
     for name, (experiment, parts) in planned(entries, run).items():
         log = store.Log(store.evidence_path(Path(out) / "parts", name, profile, run.seed))
         item = gathered[name] = Gathered(experiment, parts, log)
         for part in parts:
-            reason, document = store.missing_data(part, run), kept.find(experiment, part)
-            if document is None and reason is None:
-                document = item.log.find(store.part_key(experiment, part, run))
+            absent, document = run.absent(part), kept.find(experiment, part)
+            if document is None and not absent:
+                document = log.find(store.part_key(experiment, part, run))
                 if document is not None:
                     kept.add(document)
             if document is not None:
                 item.done[part.key] = document
-            elif reason is not None:
-                item.missing[part.key] = reason
+            elif absent:
+                files = ", ".join(f"{name}.npz" for name in absent)
+                no_file = f"not in the data folder: {files}"
+                item.missing[part.key] = store.NO_FOLDER if data is None else no_file
     return entries, run, kept, gathered
 
 
 def reproduce(
-    names: Sequence[str] = (),
-    profile: str = "quick",
-    seed: int = 0,
-    data_dir: str | Path | None = None,
     out: str | Path = "aucert-tables",
     jobs: int = 1,
     progress: Progress | None = None,
-    registry: Mapping[str, Table] | None = None,
     max_time: float | None = None,
-    evidence: str | Path | None = None,
     judge: Judge | None = None,
     first: Callable[[list[Shown]], object] | None = None,
+    **asked: Any,
 ) -> list[Shown]:
-    """Run tables and write OUT/NAME.md, .csv, .svg and OUT/index.md, when `first` has heard."""
-    # Damaged evidence ends here, and the pages stay.
-    entries, run, kept, gathered = begun(names, profile, seed, data_dir, out, registry, evidence)
+    """Run tables and write OUT/NAME.md, .csv, .svg and OUT/index.md, when `first` has heard. The
+    other arguments are those of `begun`."""
+    entries, run, kept, gathered = begun(out=out, **asked)  # Damaged evidence ends here: pages stay
     check_count("jobs", jobs)
-    limit = limit_of(profile, max_time)
+    limit = limit_of(run.profile, max_time)
     deadline = None if limit is None else time.monotonic() + limit
     folder = made_folder(out).resolve()
     # A part comes when its experiment, run alone, would have reached its end: where time runs out,
     # the most expensive experiments lack their last repetitions and nothing else.
-    left = [each for item in gathered.values() for each in item.left(profile)]
-    todo = [(*each, run, deadline) for _, *each in sorted(left, key=lambda each: each[0])]
+    todo: list[tuple[float, Experiment, Part]] = []
+    for item in gathered.values():
+        each = (cpu_minutes(item.experiment, run.profile) or 0.0) / max(len(item.parts), 1)
+        for at, part in enumerate(item.parts, start=1):
+            if part.key not in item.done | item.missing:
+                todo.append((each * at, item.experiment, part))
+    pieces = [(*piece, run, deadline) for _, *piece in sorted(todo, key=lambda piece: piece[0])]
     try:
-        with closing(store.finished(run_part, todo, jobs)) as results:
+        with closing(store.finished(run_part, pieces, jobs)) as results:
             for count, (name, key, result) in enumerate(results, start=1):
                 item = gathered[name]
                 if isinstance(result, dict):
@@ -156,7 +147,7 @@ def reproduce(
                 else:
                     item.failed[key] = result
                 if progress is not None:
-                    progress(count, len(todo), f"{name} {key}")
+                    progress(count, len(pieces), f"{name} {key}")
         finish()
     finally:  # an interrupt included: what is finished is shown
         shown = []
@@ -164,8 +155,8 @@ def reproduce(
             item = gathered[table.experiment.name]
             done = {key: document["result"] for key, document in item.done.items()}
             reached = (done, item.missing, item.failed, limit if item.late else None)
-            found = Results(run, table.experiment.spent(profile), item.parts, *reached)
-            shown.append(Shown.of(table, found, item.done, judge))
+            found = Results(run, item.experiment.spent(run.profile), item.parts, *reached)
+            shown.append(Shown(table, found, item.done.values(), judge))
         if first is not None:
             first(shown)
         kept.save()
@@ -187,7 +178,7 @@ def run_part(
             warnings.simplefilter("ignore")  # gaps are shown instead
             result = store.plain(experiment.compute(job))
     except Exception as error:
-        return experiment.name, part.key, f"{part.key}: {type(error).__name__}: {error}"
+        return experiment.name, part.key, f"{type(error).__name__}: {error}"
     seconds, cpu = time.perf_counter() - start, time.process_time() - spent
     made: Document = {"version": __version__, "code": code_sha256(experiment)} | environment()
     document: Document = {"key": store.part_key(experiment, part, run), "result": result}

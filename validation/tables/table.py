@@ -188,6 +188,15 @@ class Run:
     seed: int = 0
     data_dir: Path | None = None
 
+    def file(self, name: str) -> Path:
+        if self.data_dir is None:
+            raise InputError(f"{name}.npz: no folder of real data is named")
+        return self.data_dir / f"{name}.npz"
+
+    def absent(self, part: Part) -> list[str]:
+        """Return the data of a part that are not here."""
+        return [n for n in part.needs if self.data_dir is None or not self.file(n).is_file()]
+
 
 @dataclass(frozen=True)
 class Part:
@@ -239,9 +248,7 @@ class Job:
         return Context(self.experiment, self.run.seed, self.run.profile).draw_seed(stream)
 
     def file(self, name: str) -> Path:
-        if self.run.data_dir is None:
-            raise InputError(f"{name}.npz: no folder of real data is named")
-        return self.run.data_dir / f"{name}.npz"
+        return self.run.file(name)
 
 
 @dataclass(frozen=True)
@@ -256,11 +263,15 @@ class Experiment:
     quick_minutes: float | None = None  # CPU minutes of the quick profile, all parts.
     printed_minutes: float | None = None  # Of the printed one, where it is not the full one.
 
-    def spent(self, profile: str) -> dict[str, Any]:
+    def lines(self, profile: str) -> list[tuple[Budget, Any]]:
+        """Return the lines of the budget of which a profile spends something, each with that."""
         if profile not in PROFILES:
             raise InputError(f"profile must be one of {', '.join(PROFILES)}, not {profile!r}")
-        spent = {line.what: line.spent(profile) for line in self.budget}
-        return {what: value for what, value in spent.items() if value is not None}
+        found = [(line, line.spent(profile)) for line in self.budget]
+        return [(line, spent) for line, spent in found if spent is not None]
+
+    def spent(self, profile: str) -> dict[str, Any]:
+        return {line.what: spent for line, spent in self.lines(profile)}
 
 
 @dataclass(frozen=True)

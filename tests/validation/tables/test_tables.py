@@ -567,7 +567,7 @@ def shown(
     key = {"data_sha256": {"b": "22", "a": "11"}}
     made = {"seconds": 90.0, "cpu_seconds": 20.0, "environment": {}, "key": key}
     results = Results(Run(profile), spent, parts, done, missing)
-    return Shown.of(table, results, dict.fromkeys(done, made), judge)
+    return Shown(table, results, [made] * count, judge)
 
 
 def test_every_table_has_a_page_without_any_result_and_a_few_parts_decide_nothing() -> None:
