@@ -1,10 +1,12 @@
 """A drawn sample of the evidence, run again: what was recorded must come out once more. `aucert
-reproduce --check` runs it; `checked.json` keeps what came out when it was last run before a
-release, and `aucert validate` reports that."""
+reproduce --check` runs it; `checked.json` keeps what came out last, and `aucert validate` reports
+that."""
 
 import hashlib
+import itertools
 import json
 import math
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -16,6 +18,7 @@ import numpy as np
 from .. import __version__
 from ..exact.errors import InputError
 from .claims.claim import PAPERS, Context, Outcome, Verdict
+from .claims.judge import judged
 from .claims.recorded import enter
 from .data.datasets import real_data_folder
 from .store import EVIDENCE, EvidenceFolder, evidence_path, part_key, plain
@@ -51,9 +54,11 @@ class Rerun(NamedTuple):
 
 @dataclass
 class Recorded:
+    """The parts of an experiment that can be run again; and the data that the others need, each
+    with whether it is here, but is not that of the evidence."""
+
     parts: list[Rerun] = field(default_factory=list)
-    absent: set[str] = field(default_factory=set)
-    changed: set[str] = field(default_factory=set)
+    lacking: dict[str, bool] = field(default_factory=dict)
 
     def drawn(self, rng: np.random.Generator, quick: bool) -> list[Rerun]:
         """Return the parts to run again: some of the short ones, or in a full run the shortest."""
@@ -69,37 +74,31 @@ def recorded_parts(paper: str, run: Run, folder: Path = EVIDENCE) -> dict[str, R
     """Return experiment to what its evidence holds."""
     kept = EvidenceFolder(folder, replace(run, data_dir=None))  # so that data are not compared
     entries = [table for table in tables().values() if table.paper == paper]
-    found: dict[str, Recorded] = {}
+    found = defaultdict[str, Recorded](Recorded)
     for name, (experiment, parts) in planned(entries, run).items():
         for part in parts:
-            document = kept.need(experiment, part)
-            known, here = found.setdefault(name, Recorded()), run.data_dir
-            absent = [n for n in part.needs if here is None or not (here / f"{n}.npz").is_file()]
-            known.absent.update(absent)
-            if absent:
-                continue
+            document, lacking = kept.need(experiment, part), dict.fromkeys(run.absent(part), False)
             recorded = document["key"]["data_sha256"]
-            now = part_key(experiment, part, run)["data_sha256"]
-            changed = [name for name in part.needs if recorded.get(name) != now[name]]
-            known.changed.update(changed)
-            if not changed:
+            now = part_key(experiment, part, run)["data_sha256"]  # none where one is absent
+            lacking |= {data: True for data in now if recorded.get(data) != now[data]}
+            found[name].lacking |= lacking
+            if not lacking:
                 rerun = Rerun(experiment, part, document["result"], document["cpu_seconds"])
-                known.parts.append(rerun)
+                found[name].parts.append(rerun)
     return found
 
 
 def differences(recorded: Any, found: Any, tol: float = 1e-6, where: str = "") -> Iterator[str]:
     """Yield the places where two results differ; times are not compared. See `MANY_STEPS` for the
     steps of a solver, and `TIED_AUC` for a method whose constants were chosen otherwise."""
-    if isinstance(recorded, Mapping) and isinstance(found, Mapping):
+    if isinstance(recorded, dict) and isinstance(found, dict):
         other = chosen_otherwise(recorded, found)
-        for name in dict.fromkeys([*recorded, *found]):
+        for name in recorded | found:
             one, now, at = recorded.get(name), found.get(name), f"{where}/{name}"
             what, _, method = str(name).partition(" ")
             both, of_data = name in recorded and name in found, what in OF_DATA or "sha256" in name
             if method in other and both and not of_data:
-                # What the other constants make of gaps and excesses is not known beforehand.
-                if "auc" in what:
+                if "auc" in what:  # gaps and excesses of other constants are not known beforehand
                     yield from differences(one, now, max(tol, TIED_AUC), at)
             elif str(name).startswith(STEPS) and isinstance(one, int) and isinstance(now, int):
                 if max(one, now) > MANY_STEPS * min(one, now):
@@ -116,10 +115,8 @@ def differences(recorded: Any, found: Any, tol: float = 1e-6, where: str = "") -
         yield f"{where}: {recorded!r} recorded, {found!r} now"
 
 
-def chosen_otherwise(recorded: Any, found: Any) -> set[str]:
+def chosen_otherwise(recorded: Mapping[str, Any], found: Mapping[str, Any]) -> set[str]:
     """Return the methods for which cross-validation chose other constants than were recorded."""
-    if not (isinstance(recorded, Mapping) and isinstance(found, Mapping)):
-        return set()
     both = [str(name).partition(" ") for name in recorded if recorded[name] != found.get(name)]
     return {method for what, _, method in both if what in CHOSEN}
 
@@ -136,15 +133,13 @@ def check(
     context = Context(name_of(paper), seed, profile)
     rng, wrong, ran, tied = context.rng("parts"), [], [], 0
     evidence = recorded_parts(paper, run, folder)
-    none, some = dict[str, list[str]](), list[str]()
+    none = defaultdict[str, list[str]](list)  # why no part of them is run again
     for name, recorded in evidence.items():
         again = recorded.drawn(rng, context.quick)
         if not again:
-            why = "are not those of the evidence" if recorded.changed else "are not here"
-            why = "their parts take longer" if recorded.parts else f"their data {why}"
-            none.setdefault(why, []).append(name)
-        if recorded.changed or (recorded.parts and recorded.absent):
-            some.append(name)
+            why = "those of the evidence" if any(recorded.lacking.values()) else "here"
+            long = "their parts take longer"
+            none[long if recorded.parts else f"their data are not {why}"].append(name)
         for experiment, part, result, _ in again:
             job = Job(experiment.name, part, run, experiment.spent(run.profile))
             now = plain(experiment.compute(job))
@@ -153,28 +148,27 @@ def check(
             ran.append(f"{name} {part.key}")
             tied += bool(chosen_otherwise(result, now))
     left_out = "".join(f"; none of {', '.join(names)}: {why}" for why, names in none.items())
-    if some:
-        known = [evidence[name] for name in some]
-        lacking = sorted({f for each in known for f in each.absent | each.changed})
-        left_out += f"; of {', '.join(some)} no part that needs {', '.join(lacking)}: these data "
-        left_out += "are not here, or not those of the evidence"
+    some = {n: of.lacking for n, of in evidence.items() if of.parts or any(of.lacking.values())}
+    if lacking := sorted(set(itertools.chain(*some.values()))):
+        names = ", ".join(name for name in some if some[name])
+        left_out += f"; of {names} no part that needs {', '.join(lacking)}: these data are not "
+        left_out += "here, or not those of the evidence"
     if not ran:  # the data are missing, or were changed, which is an error
-        known = [*evidence.values()]
-        if changed := sorted({f"{name}.npz" for each in known for name in each.changed}):
-            why = f"the evidence was made of other data: {', '.join(changed)}"
+        known = dict(sorted(item for of in evidence.values() for item in of.lacking.items()))
+        if files := ", ".join(f"{data}.npz" for data, changed in known.items() if changed):
+            why = f"the evidence was made of other data: {files}"
             raise InputError(f"nothing can be run again: {why}")
-        absent = sorted({f"data:{name}" for each in known for name in each.absent})
         # No excuse where parts could be run, but for their length.
-        details = {"absent": [] if any(each.parts for each in known) else absent}
+        excused = not any(of.parts for of in evidence.values())
+        details = {"absent": [f"data:{data}" for data in known if excused]}
         shown = f"no part of the evidence can be run again here{left_out}"
         return Outcome(Verdict.NOT_TESTABLE, shown, details=details)
     if tied > max(1, OTHERWISE * len(ran)):
         wrong.append(f"cross-validation chose otherwise in {tied} of {len(ran)} parts")
-    details = {"parts": ran, "differences": wrong[:10]}
     shown = f"{len(ran)} parts run again, {len(wrong)} numbers differ"
     shown += f", cross-validation chose otherwise in {tied} of them" if tied else ""
-    verdict = Verdict.FAILS if wrong else Verdict.HOLDS
-    return Outcome(verdict, shown + left_out, details=details, tolerance=TOLERANCE)
+    details = {"parts": ran, "differences": wrong[:10]}
+    return judged(not wrong, shown + left_out, details, tolerance=TOLERANCE)
 
 
 def name_of(paper: str) -> str:
@@ -183,14 +177,13 @@ def name_of(paper: str) -> str:
 
 def fingerprint(paper: str, folder: Path = EVIDENCE) -> str:
     """Return the SHA-256 of a paper's evidence, file by file."""
-    names = {entry.experiment.name for entry in tables().values() if entry.paper == paper}
-    found = hashlib.sha256()
+    names, found = {e.experiment.name for e in tables().values() if e.paper == paper}, b""
     for name in sorted(names):
         path = evidence_path(folder, name, "full", 0)
         if not path.is_file():
             raise InputError(f"{path} is not there: restore the evidence of {name}")
-        found.update(hashlib.sha256(path.read_bytes()).digest())
-    return found.hexdigest()
+        found += hashlib.sha256(path.read_bytes()).digest()
+    return hashlib.sha256(found).hexdigest()
 
 
 def last_check(paper: str, folder: Path = EVIDENCE) -> Outcome:
@@ -200,9 +193,9 @@ def last_check(paper: str, folder: Path = EVIDENCE) -> Outcome:
     if known["evidence"] != fingerprint(paper, folder):
         again = "`aucert reproduce --check` runs it again"
         return Outcome(Verdict.FAILS, f"the evidence is not the one {when}: {again}")
-    verdict, measured = Verdict(known["verdict"]), f"{when}: {known['measured']}"
     details = {"date": known["date"], "parts": known["parts"]}
-    return Outcome(verdict, measured, details=details, tolerance=TOLERANCE)
+    measured = f"{when}: {known['measured']}"
+    return Outcome(Verdict(known["verdict"]), measured, details=details, tolerance=TOLERANCE)
 
 
 def record(paper: str, outcome: Outcome, folder: Path = EVIDENCE) -> dict[str, Any]:

@@ -377,10 +377,10 @@ def headlines(rows: Rows) -> list[Headline]:
         with suppress(KeyError):  # another row that it needs is not in the run
             number, what, shown = made(rows[name], rows)
             own = word if rows[name].as_expected else ("Not as recorded", "bad")
-            said = own if word else WORDS[rows[name].verdict][:2]
+            said, colour = own if word else WORDS[rows[name].verdict][:2]
             picture = forest(shown) if isinstance(shown, list) else shown
             letter = rows[wrong].severity
-            found.append(Headline(name, sentence, *said, letter, number, what, picture))
+            found.append(Headline(name, sentence, said, colour, letter, number, what, picture))
     return found
 
 
