@@ -2,10 +2,10 @@
 finished claim is written to OUT/claims.jsonl at once and used again by a later run with the same
 files of the library, evidence and all, the same real data, versions, seed and profile; what was
 read and not run is marked. A line that was damaged, or edited by hand, is not used: its checksum
-does not fit. (Who makes a new checksum too deceives himself: nothing in the user's own folder can
-be kept from him.)"""
+does not fit."""
 
 import hashlib
+import itertools
 import json
 import re
 import time
@@ -24,7 +24,7 @@ from ..exact.errors import InputError
 from ..exact.tools.arrays import check_choice, check_count
 from . import effects, reruns
 from .claims import claim, recorded
-from .claims.claim import Claim, Context, Outcome, Verdict
+from .claims.claim import Claim, Context, Outcome, Verdict, missing
 from .commands.endings import finish, stopped_at_once
 from .data.datasets import real_data_folder
 from .extremes import NaNError, has_nan
@@ -48,13 +48,12 @@ def claims(
     registry: Mapping[str, Claim] | None = None, only: str | Sequence[str] = ()
 ) -> list[Claim]:
     """Return claims, paper by paper, those of one paper in the order of being entered."""
-    entries = (claim.REGISTRY if registry is None else registry).values()
-    found = sorted(entries, key=lambda entry: claim.FILED.index(entry.paper))
+    known = claim.REGISTRY if registry is None else registry
     only = [only] if isinstance(only, str) else only
-    known = [entry.name for entry in found]
     for name in only:
         check_name("claim", name, known, "see `aucert validate --list`")
-    return [entry for entry in found if not only or entry.name in only]
+    found = (entry for entry in known.values() if not only or entry.name in only)
+    return sorted(found, key=lambda entry: claim.FILED.index(entry.paper))
 
 
 def run(
@@ -73,8 +72,7 @@ def run(
     chosen = claims(registry, only)
     check_choice("profile", profile, claim.PROFILES)
     seed, jobs = check_count("seed", seed, 0), check_count("jobs", jobs)
-    folder = None if out is None else made_folder(out)
-    start = time.perf_counter()
+    folder, start = None if out is None else made_folder(out), time.perf_counter()
     log = None if folder is None else Log(folder / "claims.jsonl")
     keys = {entry.name: _key(entry, seed, profile) for entry in chosen}
     rows, todo = {}, []
@@ -85,34 +83,27 @@ def run(
             progress(len(rows), len(chosen), row)
 
     for entry in chosen:
-        row = None if log is None else _earlier(log.find(keys[entry.name]))
-        if row is None:
-            todo.append((entry, seed, profile))
-        else:
+        if log is not None and (row := _earlier(log.find(keys[entry.name]))) is not None:
             take(row)
+        else:
+            todo.append((entry, seed, profile))
     with closing(finished(run_claim, todo, jobs)) as results:
         for row in results:
             if log is not None:
                 log.add({"key": keys[row.name], "row": asdict(row)})
             take(row)
-    report = Report(
-        rows=tuple(rows[entry.name] for entry in chosen),
-        seed=seed,
-        profile=profile,
-        version=__version__,
-        library_sha256=library_sha256(),
-        environment=environment(),
-        seconds=time.perf_counter() - start,
-    )
+    made = tuple(rows[entry.name] for entry in chosen)
+    about = seed, profile, __version__, library_sha256(), environment()
+    report = Report(made, *about, time.perf_counter() - start)
     if first is not None:
         first(report)
-    if folder is not None:
+    if folder is not None and log is not None:
         finish()
         report = replace(report, folder=_write(report, folder, log, claims(registry)))
     return report
 
 
-def _write(report: Report, folder: Path, log: Log | None, entries: list[Claim]) -> Path:
+def _write(report: Report, folder: Path, log: Log, entries: list[Claim]) -> Path:
     """Write the report, with the other claims of an earlier one; return the folder of it."""
     rows = {row.name: row for row in report.rows}
     try:
@@ -122,11 +113,11 @@ def _write(report: Report, folder: Path, log: Log | None, entries: list[Claim]) 
         before = set[str]()
     except (OSError, ValueError, KeyError, TypeError):  # a file that is not a report stays as it is
         before = {"claims.json"}
-    if not before <= set(rows) and len(rows) < len(entries) and log is not None:
+    if not before <= set(rows) and len(rows) < len(entries):
         for entry in entries:
             earlier = _earlier(log.find(_key(entry, report.seed, report.profile)))
-            if entry.name not in rows and earlier is not None:
-                rows[entry.name] = earlier
+            if earlier is not None:
+                rows.setdefault(entry.name, earlier)
         if before <= set(rows):
             merged = tuple(rows[entry.name] for entry in entries if entry.name in rows)
             report = replace(report, rows=merged)
@@ -138,13 +129,11 @@ def _write(report: Report, folder: Path, log: Log | None, entries: list[Claim]) 
 
 def run_claim(entry: Claim, seed: int, profile: str) -> Row:
     """Run one claim; what its function raises becomes a row, and is never swallowed."""
-    start, expected = time.perf_counter(), str(entry.expected_verdict)
-    context = Context(entry.name, seed, profile)
+    start, context = time.perf_counter(), Context(entry.name, seed, profile)
 
-    def row(verdict: str, expected: str, outcome: Outcome) -> Row:
-        taken = vars(entry) | vars(outcome)
+    def row(outcome: Outcome, expected: Verdict = entry.expected_verdict) -> Row:
+        taken = vars(entry) | vars(outcome) | {"expected_verdict": expected}
         del taken["run"], taken["needs"]
-        taken |= {"verdict": str(verdict), "expected_verdict": str(expected)}
         taken |= {"seed": seed, "profile": profile, "version": __version__}
         taken |= {"seconds": time.perf_counter() - start, "data": [*map(asdict, context.used)]}
         for name in ("printed", "turned_by"):
@@ -153,9 +142,9 @@ def run_claim(entry: Claim, seed: int, profile: str) -> Row:
         # Through JSON and back: a fresh row and one read from its file are then the same.
         return Row.from_document(json.loads(json.dumps(taken, allow_nan=False, default=plain_json)))
 
-    if (missing := entry.missing) is not None:
-        absent = Verdict.NOT_TESTABLE
-        return row(absent, absent, Outcome(absent, missing))
+    absent = Verdict.NOT_TESTABLE
+    if (why := entry.missing) is not None:
+        return row(Outcome(absent, why), absent)
     try:
         with stopped_at_once(), threadpool_limits(1):
             outcome = entry.run(context)
@@ -164,13 +153,14 @@ def run_claim(entry: Claim, seed: int, profile: str) -> Row:
                 raise NaNError(f"{where} is NaN: nothing can be judged by it")
         if outcome.verdict not in claim.vocabulary(entry.kind):
             raise ValueError(f"{outcome.verdict} is not a verdict of a {entry.kind}")
-        if outcome.verdict == Verdict.NOT_TESTABLE and _is_absent(entry, outcome):
-            expected = Verdict.NOT_TESTABLE
-        return row(outcome.verdict, expected, outcome)
+        # Ours is excused where what it names as "absent" is not here. To say that it cannot be tested
+        # is not enough: with its evidence deleted it would be as expected.
+        needs = outcome.details.get("absent", ()) if entry.kind == "suite" else ()
+        excused = outcome.verdict == absent and needs and all(map(missing, needs))
+        return row(outcome, absent) if excused else row(outcome)
     except Exception as error:
-        shown, lines = f"{type(error).__name__}: {error}", traceback.format_exception(error)
-        outcome = Outcome(Verdict.NOT_TESTABLE, shown, details={"traceback": "".join(lines)})
-        return row(claim.ERROR, expected, outcome)
+        details = {"traceback": "".join(traceback.format_exception(error))}
+        return row(Outcome(claim.ERROR, f"{type(error).__name__}: {error}", details=details))
 
 
 def _key(entry: Claim, seed: int, profile: str) -> dict[str, Any]:
@@ -190,15 +180,6 @@ def _earlier(document: dict[str, Any] | None) -> Row | None:
     return row if row.verdict != claim.ERROR else None
 
 
-def _is_absent(entry: Claim, outcome: Outcome) -> bool:
-    """Whether a claim of ours lacks data or packages that are indeed not here. It names them under
-    "absent" in its details, as `Claim.needs` does. To say that it cannot be tested is not enough:
-    with its evidence deleted it would be as expected."""
-    needs = outcome.details.get("absent", ())
-    lacking = (replace(entry, needs=(need,)).missing is not None for need in needs)
-    return entry.kind == "suite" and bool(needs) and all(lacking)
-
-
 @cache
 def library_sha256() -> str:
     """Return the fingerprint of the library that this process runs: `files_sha256`, taken once."""
@@ -210,7 +191,7 @@ def files_sha256(root: Path) -> str:
     for verdicts rest on both. What is hidden or in `MADE` does not count."""
     digest = hashlib.sha256()
     rooms = (sorted((root / room).rglob("*")) for room in ROOMS)
-    for path in [*sorted(root.glob("*.py")), *(path for room in rooms for path in room)]:
+    for path in itertools.chain(sorted(root.glob("*.py")), *rooms):
         inside = path.relative_to(root)
         if path.is_file() and not any(p.startswith(".") or p.endswith(MADE) for p in inside.parts):
             content = hashlib.sha256(path.read_bytes()).hexdigest()

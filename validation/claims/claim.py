@@ -166,10 +166,11 @@ class Claim(Statement):
     @property
     def missing(self) -> str | None:
         """What the claim needs and is not here, in words; None if it can be run."""
-        return next(filter(None, map(_missing, self.needs)), None)
+        return next(filter(None, map(missing, self.needs)), None)
 
 
-def _missing(need: str) -> str | None:
+def missing(need: str) -> str | None:
+    """Return why a package, or a file of real data if it begins with "data:", is not here."""
     if not need.startswith("data:"):
         return None if find_spec(need) is not None else f"{need} is not installed"
     file = f"{need.removeprefix('data:')}.npz"
