@@ -57,7 +57,7 @@ class Figure:
         return cls(**{**figure, "series": tuple(Series(**part) for part in figure["series"])})
 
 
-def draw(axes: Any, figure: Figure) -> None:
+def draw(axes: Any, figure: Any) -> None:
     styles, references = cycle(STYLES), cycle(_REFERENCES)
     for series in figure.series:
         if series.reference:

@@ -153,8 +153,8 @@ def run_claim(entry: Claim, seed: int, profile: str) -> Row:
                 raise NaNError(f"{where} is NaN: nothing can be judged by it")
         if outcome.verdict not in claim.vocabulary(entry.kind):
             raise ValueError(f"{outcome.verdict} is not a verdict of a {entry.kind}")
-        # Ours is excused where what it names as "absent" is not here. To say that it is not testable
-        # is not enough: with its evidence deleted it would be as expected.
+        # Ours is excused where what it names as "absent" is not here. To say that it cannot be
+        # tested is not enough: with its evidence deleted it would be as expected.
         needs = outcome.details.get("absent", ()) if entry.kind == "suite" else ()
         excused = outcome.verdict == absent and needs and all(map(missing, needs))
         return row(outcome, absent) if excused else row(outcome)

@@ -22,15 +22,11 @@ SEVERITIES = {
     "B": "wrong and repaired; the conclusion stands",
     "C": "a slip of the pen or of arithmetic",
 }
-KINDS: dict[str, str] = {
-    "theorem": "an equation, lemma, bound or cost of a paper, judged by mathematics as printed",
-    "finding": "what a paper says that its experiments show, judged from the full reproduction",
-    "corrected": "what a paper should have stated, by our derivation",
-    "convergence": "how an approximation of a paper comes to the exact answer, and how fast",
-    "suite": "what this project states about its own solvers and figures",
-}
-PAPER_KINDS = ("theorem", "finding")  # Statements of the papers; those of the other kinds are ours.
-
+# Of the papers: theorems, equations, bounds and costs, by mathematics as printed; and what their
+# experiments show, by the full reproduction.
+PAPER_KINDS = ("theorem", "finding")
+# Ours: what a paper should have stated; how its approximations converge; about our own solvers.
+KINDS = (*PAPER_KINDS, "corrected", "convergence", "suite")
 PROFILES = ("quick", "full")
 ERROR = "error"  # in the place of a verdict where the claim raised
 
@@ -156,10 +152,9 @@ class Claim(Statement):
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", self.name):
             raise InputError(f"claim name {self.name!r}: use small letters, digits and hyphens")
-        if self.paper not in FILED:
-            raise InputError(f"claim {self.name}: paper must be one of {', '.join(FILED)}")
-        if self.kind not in KINDS:
-            raise InputError(f"claim {self.name}: kind must be one of {', '.join(KINDS)}")
+        for what, known in (("paper", FILED), ("kind", KINDS)):
+            if getattr(self, what) not in known:
+                raise InputError(f"claim {self.name}: {what} must be one of {', '.join(known)}")
         if self.severity not in ("", *SEVERITIES) or bool(self.severity) != bool(self.corrected):
             raise InputError(f"claim {self.name}: severity is A, B or C, with what is right")
 

@@ -19,7 +19,7 @@ import sys
 import textwrap
 import tomllib
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,7 @@ SHARED = ("statement", "formula", "turned_by", "kind", "regime", "arithmetic")  
 NOT_OF_A_CLAIM = ("judge", "printed_form", "repaired_form")
 
 
-@lru_cache(maxsize=1)
+@cache
 def statements() -> dict[str, dict[str, Any]]:
     """Return the entries of all papers by claim, each with its `paper` and its `kind`."""
     found: dict[str, dict[str, Any]] = {}
@@ -51,7 +51,7 @@ def statements() -> dict[str, dict[str, Any]]:
     return found
 
 
-@lru_cache(maxsize=1)
+@cache
 def record() -> dict[str, Any]:
     """Return date, version, profile and the named verdicts of the last recorded run."""
     return tomllib.loads((FOLDER / "recorded.toml").read_text(encoding="utf-8"))
@@ -100,9 +100,8 @@ def write(document: Mapping[str, Any], date: str, folder: Path = FOLDER) -> None
     """Write the verdicts of a run, as `aucert validate --json` has it, as the recorded ones."""
     verdicts = {name: said for said, names in record()["verdicts"].items() for name in names}
     verdicts |= {row["name"]: row["verdict"] for row in document["claims"]}
-    run = {"date": date, "version": document["version"]}
-    run["profile"] = document["parameters"]["profile"]
-    text = "".join(f'{name} = "{value}"\n' for name, value in run.items())
+    profile = document["parameters"]["profile"]
+    text = f'date = "{date}"\nversion = "{document["version"]}"\nprofile = "{profile}"\n'
     text += "\n# All other statements hold but those with a severity, which fail, and all other "
     text += "findings are undecided.\n[verdicts]\n"
     for verdict in Verdict:

@@ -28,7 +28,7 @@ from ...exact.problem.problem import Problem, Ridge, pair_problem
 from ...exact.spaces.blocks import StreamedRows
 from ...exact.spaces.rows import Rows
 from ..claims.claim import Context
-from ..plots import Figure, Series, as_svg, draw
+from ..plots import Series, as_svg, draw
 
 FILE = Path(__file__).with_name("tables.toml")
 PROFILES = ("quick", "full", "printed")
@@ -69,16 +69,15 @@ class NamedTest:
     digits: int = 3
 
     def __str__(self) -> str:
-        """Return the sentence, with digits enough for two of the error."""
-        digits = max(self.digits, 1 - math.floor(math.log10(self.error or 1.0)))
-        unit = self.unit and f" {self.unit}"
+        digits = max(self.digits, 1 - math.floor(math.log10(self.error or 1.0)))  # two of the error
+        difference = f"{self.difference:+.{digits}f}{self.unit and f' {self.unit}'}"
         shown = f"standard error {self.error:.{digits}f}, p = {self.p:.2g}, {self.count} pairs"
-        return f"{self.name}: {self.difference:+.{digits}f}{unit} ({shown})."
+        return f"{self.name}: {difference} ({shown})."
 
 
 def paired_test(a: Any, b: Any, overlap: float = 0.0) -> tuple[float, float, float, int] | None:
-    """Return Student's paired t test of a against b; None for fewer than three pairs. That is the
-    mean difference, its standard error, the two-sided p-value, and the pairs."""
+    """Return Student's paired t test of a against b, None for fewer than three pairs: the mean
+    difference, its standard error, the two-sided p-value, and the pairs."""
     differences = np.asarray(a, dtype=float) - np.asarray(b, dtype=float)
     count = differences.size
     if count < 3:
@@ -242,10 +241,10 @@ class Job:
     def rng(self, stream: str) -> np.random.Generator:
         """Return the random numbers of a purpose: a function of (seed, experiment, purpose). Parts
         that name the same purpose get the same numbers: that is how methods share a split."""
-        return Context(self.experiment, self.run.seed, self.run.profile).rng(stream)
+        return Context(self.experiment, self.run.seed).rng(stream)
 
     def draw_seed(self, stream: str) -> int:
-        return Context(self.experiment, self.run.seed, self.run.profile).draw_seed(stream)
+        return Context(self.experiment, self.run.seed).draw_seed(stream)
 
     def file(self, name: str) -> Path:
         return self.run.file(name)
@@ -300,12 +299,11 @@ class Results:
         self, by: str, a: tuple[str, Mapping[str, Any]], b: tuple[str, Mapping[str, Any]]
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return two numbers in pairs, of parts that have one value of the parameter `by`."""
-        sides = [
+        one, two = (
             {r[by]: r[name] for r in self.select(**wanted) if r.get(name) is not None}
             for name, wanted in (a, b)
-        ]
-        common = [value for value in sides[0] if value in sides[1]]
-        first, second = ([side[v] for v in common] for side in sides)
+        )
+        first, second = ([side[v] for v in one if v in two] for side in (one, two))
         return as_numbers(a[0], first), as_numbers(b[0], second)
 
     @property
@@ -358,7 +356,7 @@ def picture_svg(name: str, title: str, panels: Sequence[Panel]) -> str:
 
 
 def _draw_panel(axes: Any, panel: Panel) -> None:
-    draw(axes, Figure("", panel.title, panel.x_label, panel.y_label, panel.series, ""))
+    draw(axes, panel)
     for line in list(axes.get_lines()):
         if half := panel.errors.get(line.get_label()):
             bars: Any = {"fmt": "none", "elinewidth": 0.8, "capsize": 2}
@@ -519,9 +517,8 @@ def table(name: str, experiment: str) -> Callable[[Entered], Entered]:
             fill(page)
             return page
 
-        place: Any = {key: said[key] for key in ("paper", "place", "title")}
-        absent = said.get("unavailable", {})
-        TABLES[name] = Table(name, **place, experiment=shared, render=render, unavailable=absent)
+        where, absent = (said["paper"], said["place"], said["title"]), said.get("unavailable", {})
+        TABLES[name] = Table(name, *where, shared, render, absent)
         return fill
 
     return entered
