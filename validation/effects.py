@@ -31,7 +31,7 @@ from scipy import stats
 from ..exact.errors import InputError
 from .claims.claim import REGISTRY, Claim, Outcome, Verdict, shown_unit
 from .claims.recorded import enter, recorded_verdict
-from .store import EVIDENCE, EvidenceFolder
+from .store import EVIDENCE, needed_evidence
 from .tables.pages import Said, shown_value
 from .tables.run import tables
 from .tables.table import Budget, Page, Results, Run, Table
@@ -166,10 +166,10 @@ def numbers_of(table: str) -> Numbers:
 
 def from_evidence(table: Table, folder: Path) -> Numbers:
     """Return the numbers of a table made of evidence; `InputError` where it lacks a part."""
-    run, experiment = Run("full", 0), table.experiment
-    kept, spent = EvidenceFolder(folder, run), experiment.spent("full")
+    run, experiment, spent = Run("full"), table.experiment, table.experiment.spent("full")
     parts = tuple(experiment.parts(spent))
-    done = {part.key: kept.need(experiment, part)["result"] for part in parts}
+    documents = needed_evidence(folder, experiment, parts, run)
+    done = {part: document["result"] for part, document in documents.items()}
     source = f"evidence of the full run, protocol {experiment.protocol}, {len(done)} parts"
     return of_page(table.name, source, table.render(Results(run, spent, parts, done)))
 

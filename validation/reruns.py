@@ -21,7 +21,7 @@ from .claims.claim import PAPERS, Context, Outcome, Verdict
 from .claims.judge import judged
 from .claims.recorded import enter
 from .data.datasets import real_data_folder
-from .store import EVIDENCE, EvidenceFolder, evidence_path, part_key, plain
+from .store import EVIDENCE, evidence_path, needed_evidence, part_key, plain
 from .tables.run import planned, tables
 from .tables.table import Experiment, Job, Part, Run
 
@@ -72,12 +72,13 @@ class Recorded:
 
 def recorded_parts(paper: str, run: Run, folder: Path = EVIDENCE) -> dict[str, Recorded]:
     """Return experiment to what its evidence holds."""
-    kept = EvidenceFolder(folder, replace(run, data_dir=None))  # so that data are not compared
+    anywhere = replace(run, data_dir=None)  # so that data are not compared
     entries = [table for table in tables().values() if table.paper == paper]
     found = defaultdict[str, Recorded](Recorded)
     for name, (experiment, parts) in planned(entries, run).items():
+        documents = needed_evidence(folder, experiment, parts, anywhere)
         for part in parts:
-            document, lacking = kept.need(experiment, part), dict.fromkeys(run.absent(part), False)
+            document, lacking = documents[part.key], dict.fromkeys(run.absent(part), False)
             recorded = document["key"]["data_sha256"]
             now = part_key(experiment, part, run)["data_sha256"]  # none where one is absent
             lacking |= {data: True for data in now if recorded.get(data) != now[data]}
@@ -179,7 +180,7 @@ def fingerprint(paper: str, folder: Path = EVIDENCE) -> str:
     """Return the SHA-256 of a paper's evidence, file by file."""
     names, found = {e.experiment.name for e in tables().values() if e.paper == paper}, b""
     for name in sorted(names):
-        path = evidence_path(folder, name, "full", 0)
+        path = evidence_path(folder, name, Run("full"))
         if not path.is_file():
             raise InputError(f"{path} is not there: restore the evidence of {name}")
         found += hashlib.sha256(path.read_bytes()).digest()

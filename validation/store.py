@@ -16,9 +16,8 @@ import json
 import math
 import os
 import signal
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -129,8 +128,16 @@ def part_key(experiment: Experiment, part: Part, run: Run) -> Document:
     return json.loads(json.dumps(key))  # tuples become lists, as they will be in the file
 
 
-def evidence_path(folder: Path, experiment: str, profile: str, seed: int) -> Path:
-    return folder / f"{profile}-seed{seed}" / f"{experiment}.jsonl"
+def fits(document: Document, experiment: Experiment, part: Part, run: Run) -> bool:
+    """Whether a document is of this part, protocol and budget. Of a part whose data are not here,
+    the checksums of the data cannot be compared."""
+    key, kept = part_key(experiment, part, run), document["key"]
+    key["data_sha256"] = key["data_sha256"] or kept["data_sha256"]
+    return kept == key
+
+
+def evidence_path(folder: Path, experiment: str, run: Run) -> Path:
+    return folder / f"{run.profile}-seed{run.seed}" / f"{experiment}.jsonl"
 
 
 def read_evidence(path: Path) -> dict[str, Document]:
@@ -156,10 +163,32 @@ def read_evidence(path: Path) -> dict[str, Document]:
     return found
 
 
-def write_evidence(path: Path, documents: Sequence[Document]) -> None:
-    """Write the documents of finished parts of one experiment, at least one, as evidence."""
+def needed_evidence(
+    folder: Path, experiment: Experiment, parts: Iterable[Part], run: Run
+) -> dict[str, Document]:
+    """Return the documents of parts; `InputError` where one is not there."""
+    name, protocol = experiment.name, experiment.protocol
+    path = evidence_path(folder, name, run)
+    known = read_evidence(path)
+    for part in parts:
+        if part.key not in known or not fits(known[part.key], experiment, part, run):
+            make = f"`aucert reproduce --profile {run.profile} --evidence DIR`"
+            lacking = f"no part {part.key} of protocol {protocol} and its budget is there"
+            do = f"restore {path}, or make it with {make}"
+            raise InputError(f"evidence of {name}: {lacking}: {do}")
+    return {part.key: known[part.key] for part in parts}
+
+
+def write_evidence(path: Path, kept: dict[str, Document], done: dict[str, Document]) -> None:
+    """Write finished parts as evidence if some are new; of the kept ones, those of another protocol
+    or budget go."""
+    new = [document for part, document in done.items() if kept.get(part) is not document]
+    if not new:
+        return
+    common = {name: new[0]["key"][name] for name in _COMMON}
+    same = {p: d for p, d in kept.items() if common.items() <= d["key"].items()}
     made, lines = list[Any](), []
-    for document in documents:
+    for _, document in sorted((same | done).items()):
         if document["environment"] not in made:
             made.append(document["environment"])
         line = {name: document["key"][name] for name in _SINGLE}
@@ -167,9 +196,8 @@ def write_evidence(path: Path, documents: Sequence[Document]) -> None:
         line |= {"made_with": made.index(document["environment"]), "result": document["result"]}
         lines.append(_line(line))
     rest = b"".join(lines)
-    head = {name: documents[0]["key"][name] for name in _COMMON}
-    command = f"aucert reproduce --profile {head['profile']} --seed {head['seed']} --evidence DIR"
-    head |= {"command": command, "parts": len(lines), "made_with": made}
+    command = "aucert reproduce --profile {profile} --seed {seed} --evidence DIR".format(**common)
+    head = common | {"command": command, "parts": len(lines), "made_with": made}
     head["sha256"] = hashlib.sha256(rest).hexdigest()
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, lambda file: file.write(_line(head) + rest))
@@ -178,60 +206,6 @@ def write_evidence(path: Path, documents: Sequence[Document]) -> None:
 def _line(content: Document) -> bytes:
     text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return f"{text}\n".encode()
-
-
-@dataclass
-class EvidenceFolder:
-    """Finished parts as evidence: found before a run, and written after it; all in memory without
-    a folder."""
-
-    folder: Path | None
-    run: Run
-    _known: dict[str, dict[str, Document]] = field(default_factory=dict)
-    _new: set[str] = field(default_factory=set)
-
-    def _path(self, name: str) -> Path:
-        assert self.folder is not None
-        return evidence_path(self.folder, name, self.run.profile, self.run.seed)
-
-    def _documents(self, name: str) -> dict[str, Document]:
-        if name not in self._known:
-            self._known[name] = {} if self.folder is None else read_evidence(self._path(name))
-        return self._known[name]
-
-    def find(self, experiment: Experiment, part: Part) -> Document | None:
-        """Return the document of a part, or None if there is none of this protocol. Of a part whose
-        data are not here, the checksums of the data cannot be compared."""
-        document = self._documents(experiment.name).get(part.key)
-        if document is None:
-            return None
-        key, kept = part_key(experiment, part, self.run), document["key"]
-        key["data_sha256"] = key["data_sha256"] or kept["data_sha256"]
-        return document if kept == key else None
-
-    def need(self, experiment: Experiment, part: Part) -> Document:
-        document = self.find(experiment, part)
-        if document is None:
-            name, protocol = experiment.name, experiment.protocol
-            make = f"`aucert reproduce --profile {self.run.profile} --evidence DIR`"
-            lacking = f"no part {part.key} of protocol {protocol} and its budget is there"
-            do = f"restore {self._path(name)}, or make it with {make}"
-            raise InputError(f"evidence of {name}: {lacking}: {do}")
-        return document
-
-    def add(self, document: Document) -> None:
-        """Take in a finished part; those of another protocol or budget go."""
-        key = document["key"]
-        name, known = key["experiment"], self._documents(key["experiment"])
-        same = {p: d for p, d in known.items() if all(d["key"][k] == key[k] for k in _COMMON)}
-        self._known[name] = same | {key["part"]: document}
-        self._new.add(name)
-
-    def save(self) -> None:
-        """Write the file of each experiment that has new parts."""
-        for name in sorted(self._new) if self.folder is not None else ():
-            documents = sorted(self._known[name].values(), key=lambda item: item["key"]["part"])
-            write_evidence(self._path(name), documents)
 
 
 # One loop over pieces of work: in this process, or in several, which hear of no interrupt. Every

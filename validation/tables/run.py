@@ -56,7 +56,7 @@ def cpu_minutes(experiment: Experiment, profile: str) -> float | None:
     """Return the minutes of all parts together, the full profile's by the evidence; or None."""
     if profile == "quick" or (profile == "printed" and experiment.printed_minutes):
         return experiment.quick_minutes if profile == "quick" else experiment.printed_minutes
-    path = store.evidence_path(store.EVIDENCE, experiment.name, "full", 0)
+    path = store.evidence_path(store.EVIDENCE, experiment.name, Run("full"))
     kept = store.read_evidence(path).values()
     return sum(document["cpu_seconds"] for document in kept) / 60 if kept else None
 
@@ -68,6 +68,8 @@ class Gathered:
     experiment: Experiment
     parts: tuple[Part, ...]
     log: store.Log
+    evidence: Path | None
+    kept: dict[str, Document]  # in the evidence, some perhaps of another protocol
     done: dict[str, Document] = field(default_factory=dict)
     missing: dict[str, str] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
@@ -82,8 +84,8 @@ def begun(
     out: str | Path = "aucert-tables",
     registry: Mapping[str, Table] | None = None,
     evidence: str | Path | None = None,
-) -> tuple[list[Table], Run, store.EvidenceFolder, dict[str, Gathered]]:
-    """Return tables, options, evidence, and what that and the folder have of each experiment."""
+) -> tuple[list[Table], Run, dict[str, Gathered]]:
+    """Return tables, options, and what the evidence and the folder have of each experiment."""
     entries, data = chosen(names, tables() if registry is None else registry), real_data_folder()
     if data_dir is not None:
         data = Path(data_dir).expanduser().resolve()
@@ -91,23 +93,23 @@ def begun(
             raise InputError(f"--data-dir {data_dir}: no such folder")
     run = Run(profile, check_count("seed", seed, 0), data)
     folder = None if evidence is None else Path(evidence).expanduser().resolve()
-    gathered, kept = {}, store.EvidenceFolder(folder, run)
+    gathered = {}
     for name, (experiment, parts) in planned(entries, run).items():
-        log = store.Log(store.evidence_path(Path(out) / "parts", name, profile, run.seed))
-        item = gathered[name] = Gathered(experiment, parts, log)
+        log = store.Log(store.evidence_path(Path(out) / "parts", name, run))
+        path = None if folder is None else store.evidence_path(folder, name, run)
+        kept = {} if path is None else store.read_evidence(path)
+        item = gathered[name] = Gathered(experiment, parts, log, path, kept)
         for part in parts:
-            absent, document = run.absent(part), kept.find(experiment, part)
-            if document is None and not absent:
-                document = log.find(store.part_key(experiment, part, run))
-                if document is not None:
-                    kept.add(document)
+            absent, document = run.absent(part), kept.get(part.key)
+            if document is None or not store.fits(document, experiment, part, run):
+                document = None if absent else log.find(store.part_key(experiment, part, run))
             if document is not None:
                 item.done[part.key] = document
             elif absent:
                 files = ", ".join(f"{name}.npz" for name in absent)
                 no_file = f"not in the data folder: {files}"
                 item.missing[part.key] = store.NO_FOLDER if data is None else no_file
-    return entries, run, kept, gathered
+    return entries, run, gathered
 
 
 def reproduce(
@@ -121,7 +123,7 @@ def reproduce(
 ) -> list[Shown]:
     """Run tables and write OUT/NAME.md, .csv, .svg and OUT/index.md, when `first` has heard. The
     other arguments are those of `begun`."""
-    entries, run, kept, gathered = begun(out=out, **asked)  # Damaged evidence ends here: pages stay
+    entries, run, gathered = begun(out=out, **asked)  # Damaged evidence ends here: pages stay
     check_count("jobs", jobs)
     limit = limit_of(run.profile, max_time)
     deadline = None if limit is None else time.monotonic() + limit
@@ -141,7 +143,6 @@ def reproduce(
                 item = gathered[name]
                 if isinstance(result, dict):
                     item.done[key] = item.log.add(result)
-                    kept.add(item.done[key])
                 elif result is None:
                     item.late = True
                 else:
@@ -159,7 +160,9 @@ def reproduce(
             shown.append(Shown(table, found, item.done.values(), judge))
         if first is not None:
             first(shown)
-        kept.save()
+        for item in gathered.values():
+            if item.evidence is not None:
+                store.write_evidence(item.evidence, item.kept, item.done)
         write_pages(folder, shown)
     return shown
 
@@ -211,7 +214,7 @@ class Estimate:
 
 def estimate(**asked: Any) -> list[Estimate]:
     """Return what `reproduce` would still take; nothing is run or written. Arguments: `begun`."""
-    entries, run, _, gathered = begun(**asked)
+    entries, run, gathered = begun(**asked)
     found = []
     for name, item in gathered.items():
         made = tuple(table.name for table in entries if table.experiment.name == name)
