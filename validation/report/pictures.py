@@ -1,6 +1,5 @@
 """Pictures with one call each, of what the library returns: solutions, fitted models, bounds. Each
-function returns a matplotlib `Figure`, which a notebook shows as it is and `savefig` writes. With
-`axes` it draws there and returns the figure that these belong to."""
+function returns a matplotlib `Figure`; with `axes` it draws there and returns their figure."""
 
 from __future__ import annotations
 
@@ -127,10 +126,9 @@ def bound_against_error(
     Parameters
     ----------
     draws : list of Draw
-        From `aucert.validation.bounds.experiment.approximation_errors`, of several B. None at all
-        are an `InputError`.
-    title : str
-    axes : matplotlib Axes, optional
+        From `aucert.validation.bounds.experiment.approximation_errors`, of several B. An empty
+        list is an `InputError`.
+    title, axes : str, and matplotlib Axes to draw on, optional
     """
     if not draws:
         raise InputError("give at least one draw")
@@ -146,10 +144,8 @@ def budget_bars(
 
     Parameters
     ----------
-    budget : ErrorBudget
-        From `error_budget`.
-    title : str
-    axes : matplotlib Axes, optional
+    budget : ErrorBudget, from `error_budget`
+    title, axes : str, and matplotlib Axes to draw on, optional
     """
     figure, axes = canvas(axes, 7.2)
     draw_budget(axes, budget, title)
@@ -166,12 +162,10 @@ def roc_with_thresholds(
     Parameters
     ----------
     model : fitted classifier, or a pipeline that ends in one
-        `ROCSVM` or any other with `decision_function`, `intercept_` and `classes_`; another one is
-        an `InputError`.
+        It has `decision_function`, `intercept_` and `classes_`; else it is an `InputError`.
     X, y : array, frame or sparse matrix (n, d), labels (n,) of both classes
-    rules : mapping of names to rules
-        All named rules by default; a rule takes (scores, positive, weight).
-    axes : matplotlib Axes, optional
+    rules : mapping of names to rules of (scores, positive, weight), all named rules by default
+    axes : matplotlib Axes to draw on, optional
     """
     scores, positive = scored_rows(model, X, y)
     cuts = all_cuts(scores, positive)
@@ -194,27 +188,22 @@ def margin_distribution(
 ) -> Figure:
     """Draw the margins of the pairs, and which of them the certificate decides.
 
-    A decided pair is on the same side of margin 1 for the exact optimum, whose loss on it is
-    therefore known to be zero, or not; the others lie too near to 1 for the gap that is left.
+    A decided pair is on the same side of margin 1 for the exact optimum; the others lie too near
+    to 1 for the gap that is left.
 
     Parameters
     ----------
-    model, X, y, n_pairs, seed
-        As `certified_margins`, errors too.
-    axes : matplotlib Axes, optional
+    model, X, y, n_pairs, seed : as of `certified_margins`, errors too
+    axes : matplotlib Axes to draw on, optional
     """
     margins, slack = certified_margins(model, X, y, n_pairs=n_pairs, seed=seed)
     beyond, active = margins - slack > 1, margins + slack < 1
-    groups = {
-        "active, certified": (margins[active], ORANGE),
-        "undecided": (margins[~active & ~beyond], GREY),
-        "beyond the margin, certified": (margins[beyond], BLUE),
-    }
+    values = [margins[active], margins[~active & ~beyond], margins[beyond]]
+    names = ("active, certified", "undecided", "beyond the margin, certified")
+    labels = [f"{n} ({v.size / margins.size:.1%})" for n, v in zip(names, values, strict=True)]
     figure, axes = canvas(axes)
     edges = np.histogram_bin_edges(margins, bins=60).tolist()
-    values, colours = map(list, zip(*groups.values(), strict=True))
-    labels = [f"{name} ({part.size / margins.size:.1%})" for name, (part, _) in groups.items()]
-    style: Any = {"color": colours, "label": labels, "edgecolor": BLACK, "lw": 0.3}
+    style: Any = {"color": [ORANGE, GREY, BLUE], "label": labels, "edgecolor": BLACK, "lw": 0.3}
     bars: Any = axes.hist(values, edges, stacked=True, **style)[2]
     for part, hatch in zip(bars, ("///", "", "..."), strict=True):  # they differ in grey, too
         for bar in part:
@@ -240,9 +229,8 @@ def decision_surface(
     model : fitted classifier or pipeline
         With `decision_function` and `classes_`, on two features; others are an `InputError`.
     X, y : array or frame (n, 2), labels (n,) of both classes
-    resolution : int
-        Points a side, >= 2.
-    axes : matplotlib Axes, optional
+    resolution : int >= 2, points a side
+    axes : matplotlib Axes to draw on, optional
     """
     frame: Any = X
     names = list(frame.columns) if hasattr(frame, "columns") else ["x1", "x2"]
