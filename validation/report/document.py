@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import platform
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, namedtuple
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
@@ -130,11 +130,11 @@ class Line(NamedTuple):
     whole: bool = True
 
 
-def lines_of(row: Row) -> list[Line]:
+def lines_of(row: Row, name: str = "", of_part: str = "") -> list[Line]:
     """Return the lines of a forest of a finding: its mean, and what this is the mean of."""
     first, *parts = row.effects
-    shown = [Line(part["name"], part, row, False) for part in parts if len(parts) <= MOST_PARTS]
-    return [Line("", first, row), *shown]
+    few = parts if len(parts) <= MOST_PARTS else []
+    return [Line(name, first, row), *(Line(of_part + p["name"], p, row, False) for p in few)]
 
 
 def forest(lines: Sequence[Line]) -> dict[str, Any]:
@@ -178,20 +178,10 @@ def forest(lines: Sequence[Line]) -> dict[str, Any]:
 # The ten sentences that matter: every picture is drawn from the effects, the details or the figures
 # of rows of the run; a headline whose row is not in the run, or raised, is left out.
 
-
-class Headline(NamedTuple):
-    name: str
-    sentence: str
-    word: str
-    colour: str
-    letter: str  # how much the error matters, if there is one in print
-    number: str
-    what: str
-    picture: Mapping[str, Any]  # a forest, or a chart
-
-
+# Letter: how much the error matters, if there is one in print. Picture: a forest, or a chart.
+Headline = namedtuple("Headline", "name sentence word colour letter number what picture")
 Rows = Mapping[str, Row]
-Drawn = tuple[str, str, "list[Line] | dict[str, Any]"]  # number, what it is, lines or a chart
+Drawn = tuple[str, str, dict[str, Any]]  # number, what it is, and a picture
 SMALL = (270, 96)  # the box of a chart next to a sentence
 TEN: dict[str, tuple[Any, ...]] = {}  # by the claim that decides, in their order
 REPAIRED = ("Paper: false, repaired", "bad")
@@ -202,6 +192,10 @@ def headline(
 ) -> Callable[[Callable[[Row, Rows], Drawn]], None]:
     """Enter a headline; `word` and its colour if not those of the verdict, `wrong` in print."""
     return lambda made: TEN.update({name: (sentence, word, wrong or name, made)})
+
+
+def firsts(named: Rows) -> dict[str, Any]:
+    return forest([Line(name, row.effects[0], row) for name, row in named.items()])
 
 
 def _between(effect: Mapping[str, Any], digits: int, factor: float = 1.0) -> str:
@@ -223,8 +217,8 @@ def _pairs(row: Row, rows: Rows) -> Drawn:
     what += "0.01. The distance of F from its optimum falls like B to the power "
     what += f"{min(powers):.2f} to {max(powers):.2f}."
     kernel = rows["competitive-auc-of-the-kernel-on-real-sets"]
-    named = (("linear model", row), ("real sets, linear", real), ("real sets, radial", kernel))
-    return f"{-first['estimate']:.3f}", what, [Line(name, of.effects[0], of) for name, of in named]
+    named = {"linear model": row, "real sets, linear": real, "real sets, radial": kernel}
+    return f"{-first['estimate']:.3f}", what, firsts(named)
 
 
 @headline(
@@ -239,10 +233,10 @@ def _sorted(row: Row, rows: Rows) -> Drawn:
     what += "a descent stopped by its own rule (departure c), as the certified fit of all; on real "
     what += f"sets {10 ** real.effects[0]['estimate']:.0f}, set by set {times[0]:.0f} to "
     what += f"{times[-1]:.0f}. The paper's full model, which sums pairs one by one, was not run."
-    bare = {"printed": None}
-    lines = [Line("mean", first | bare, row), Line("real sets", real.effects[0] | bare, real)]
-    lines += [Line(f"n = {p['name']}", p | bare, row, False) for p in parts]
-    return f"{10 ** first['estimate']:.0f}×", what, lines
+    mean, *sizes = lines_of(row, "mean", "n = ")
+    lines = [mean, Line("real sets", real.effects[0], real), *sizes]
+    bare = [line._replace(effect=line.effect | {"printed": None}) for line in lines]
+    return f"{10 ** first['estimate']:.0f}×", what, forest(bare)
 
 
 @headline(
@@ -250,11 +244,10 @@ def _sorted(row: Row, rows: Rows) -> Drawn:
     "On simulated radial data a few hundred landmarks do the work of the whole kernel.",
 )
 def _landmarks(row: Row, rows: Rows) -> Drawn:
-    first, *parts = row.effects
+    first = row.effects[0]
     what = f"points of AUC gained by 300 landmarks {_between(first, 3)}. A kernel matrix whose "
     what += "eigenvalues fall slowly takes more: see Convergence."
-    sizes = [Line(f"n = {part['name']}", part, row, False) for part in parts]
-    return f"{first['estimate']:+.3f}", what, [Line("mean", first, row), *sizes]
+    return f"{first['estimate']:+.3f}", what, forest(lines_of(row, "mean", "n = "))
 
 
 @headline(
@@ -297,13 +290,13 @@ def _score(row: Row, rows: Rows) -> Drawn:
 )
 def _structure(row: Row, rows: Rows) -> Drawn:
     names = ("AUC-SVM, linear", "AUC-SVM, gaussian", "SVM, linear", "SVM, gaussian")
-    found = [rows["sauc-table-3-lead-over-" + name.lower().replace(", ", "-")] for name in names]
-    lines = [Line(name, of.effects[0], of) for name, of in zip(names, found, strict=True)]
-    first, last = (one.effects[0] for one in (row, found[-1]))
+    ends = {name: name.lower().replace(", ", "-") for name in names}
+    found = {name: rows[f"sauc-table-3-lead-over-{end}"] for name, end in ends.items()}
+    first, last = row.effects[0], found[names[-1]].effects[0]
     what = f"points of AUC over AUC-SVM, Gaussian kernel {_between(first, 1, 100)}, printed "
     what += f"{100 * first['printed']:.1f}; over SVM {100 * last['estimate']:+.1f} "
     what += f"{_between(last, 1, 100)}."
-    return f"{100 * first['estimate']:+.1f}", what, lines
+    return f"{100 * first['estimate']:+.1f}", what, firsts(found)
 
 
 @headline(
@@ -316,14 +309,15 @@ def _structure(row: Row, rows: Rows) -> Drawn:
 def _condition(row: Row, rows: Rows) -> Drawn:
     found = {key.partition(" at least, ")[2]: x for key, x in row.details.items()}
     what = "is the least rho measured, in eight settings; with k = k* it must be below 1.618."
-    asked = replace(row, details={"side": "within", "margin": 1.618})
-    names = sorted(found, key=found.__getitem__)
-    return f"{found[names[0]]:.1f}", what, [_point(name, found[name], asked) for name in names]
+    ordered = dict(sorted(found.items(), key=lambda item: item[1]))
+    return f"{min(found.values()):.1f}", what, _points(ordered, row, 1.618)
 
 
-def _point(name: str, value: float, row: Row) -> Line:
-    """Return a number without an interval as a line."""
-    return Line(name, dict.fromkeys(PLACES, value) | {"printed": None, "unit": ""}, row, False)
+def _points(found: Mapping[str, float], row: Row, margin: float) -> dict[str, Any]:
+    """Return a forest of numbers without intervals, next to what they have to be within."""
+    asked, bare = replace(row, details={"side": "within", "margin": margin}), {"unit": ""}
+    effects = {n: dict.fromkeys(PLACES, x) | {"printed": None} | bare for n, x in found.items()}
+    return forest([Line(name, effect, asked, False) for name, effect in effects.items()])
 
 
 @headline(
@@ -334,10 +328,9 @@ def _screening(row: Row, rows: Rows) -> Drawn:
     least, mean = row.details["cosine, least and mean"]
     what = "least cosine between its weights and those of screening; 1 would be the same weights. "
     what += "The picture has the angle in degrees."
-    angles = np.degrees(np.arccos([mean, least, 0.0])).tolist()
-    bare = replace(row, details={"side": "within", "margin": 0})
-    names = ("mean", "largest", "unrelated")
-    return f"{least:.3f}", what, [_point(*of, bare) for of in zip(names, angles, strict=True)]
+    cosines = {"mean": mean, "largest": least, "unrelated": 0.0}
+    angles = {name: float(np.degrees(np.arccos(x))) for name, x in cosines.items()}
+    return f"{least:.3f}", what, _points(angles, row, 0)
 
 
 @headline(
@@ -366,7 +359,7 @@ def _kernel_machine(row: Row, rows: Rows) -> Drawn:
     what = f"points of AUC {_between(first, 1)} over one held to 3,000 rows, and "
     what += f"{10 ** -speed['estimate']:.1f} times slower, on up to 80,000: not the paper's "
     what += "comparison."
-    return f"{first['estimate']:+.1f}", what, [Line("mean of 8 sets", first, row)]
+    return f"{first['estimate']:+.1f}", what, firsts({"mean of 8 sets": row})
 
 
 def headlines(rows: Rows) -> list[Headline]:
@@ -375,12 +368,10 @@ def headlines(rows: Rows) -> list[Headline]:
         if name not in rows or rows[name].verdict == ERROR:
             continue
         with suppress(KeyError):  # another row that it needs is not in the run
-            number, what, shown = made(rows[name], rows)
+            drawn = made(rows[name], rows)
             own = word if rows[name].as_expected else ("Not as recorded", "bad")
             said, colour = own if word else WORDS[rows[name].verdict][:2]
-            picture = forest(shown) if isinstance(shown, list) else shown
-            letter = rows[wrong].severity
-            found.append(Headline(name, sentence, said, colour, letter, number, what, picture))
+            found.append(Headline(name, sentence, said, colour, rows[wrong].severity, *drawn))
     return found
 
 
