@@ -189,8 +189,8 @@ def cell(entry: Entry) -> str:
     if ours is None:
         ours = "missing" if entry.printed != "-" else "not run"
     elif not isinstance(ours, str):
-        known = (ours,) if entry.error is None else (ours, entry.error)
-        ours = " ± ".join(number(value, entry.digits) for value in known)
+        known = (number(x, entry.digits) for x in (ours, entry.error) if x is not None)
+        ours = " ± ".join(known)
     return ours if entry.printed is None else f"{entry.printed.replace('-', '–')} / {ours}"
 
 

@@ -89,19 +89,15 @@ def paired_test(a: Any, b: Any, overlap: float = 0.0) -> tuple[float, float, flo
     return mean, error, float(2 * stats.t.sf(abs(mean / error), count - 1)), count
 
 
-# Of (candidate, fold): what its variants reach, say along a path of lam.
-Values = Callable[[int, int], Sequence[float]]
+Values = Callable[[int, int], Sequence[float]]  # of a candidate in a fold, one a variant
 
 
 def race(candidates: int, folds: int, values: Values, limit: float = 1.0) -> tuple[int, int, float]:
-    """Return candidate and variant of the highest mean over the folds, and that mean. A mean is at
-    most what it would be if all folds to come gave the highest value there is: a candidate that
-    cannot reach a finished one is left, and the choice is that of all folds."""
-    found = [[values(candidate, 0)] for candidate in range(candidates)]
-    order = sorted(range(candidates), key=lambda at: -max(found[at][0]))  # the likely ones first
+    """Return candidate and variant of the highest mean over the folds, and that mean. A candidate
+    is left that could not reach a finished one if all its folds to come gave the limit."""
+    found = [(candidate, [values(candidate, 0)]) for candidate in range(candidates)]
     best = (float("-inf"), 0, 0)
-    for candidate in order:
-        mine = found[candidate]
+    for candidate, mine in sorted(found, key=lambda of: -max(of[1][0])):  # the likely ones first
         while len(mine) < folds:
             left = limit * (folds - len(mine))
             most = max((sum(column) + left) / folds for column in zip(*mine, strict=True))
@@ -110,8 +106,7 @@ def race(candidates: int, folds: int, values: Values, limit: float = 1.0) -> tup
             mine.append(values(candidate, len(mine)))
         else:
             means = [round(sum(column) / folds, DIGITS) for column in zip(*mine, strict=True)]
-            top = max(means)
-            best = max(best, (top, -candidate, -means.index(top)))
+            best = max(best, (max(means), -candidate, -means.index(max(means))))
     return -best[1], -best[2], best[0]
 
 
@@ -123,8 +118,7 @@ Features = Callable[[np.ndarray], np.ndarray]
 def timed(work: Callable[[], Found]) -> tuple[Found, float]:
     """Return what the work finds, and the seconds of the processor that it took."""
     start = time.process_time()
-    found = work()
-    return found, time.process_time() - start
+    return work(), time.process_time() - start
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,9 +154,9 @@ class Sample:
 
 @dataclass(frozen=True)
 class Budget:
-    """One line of what is spent: the paper's, and ours in each profile, None where it has none. The
-    profile "printed" is the full one, but where the paper's own protocol is affordable. What is not
-    printed may be known from the authors' `programs`; else it is None."""
+    """One line of what is spent: the paper's, None if not printed, which may be known from the
+    authors' `programs`; and ours in each profile. "printed" is as "full", but where the paper's own
+    protocol is affordable."""
 
     what: str
     paper: Any
@@ -386,8 +380,8 @@ class Entry:
 
 @dataclass
 class Page:
-    """What is shown of a table, filled in its order with the results of an experiment. Where a
-    number is wanted, its name stands for the values of the parts with these parameters."""
+    """What is shown of a table, filled in its order. Where values are wanted, a name stands for
+    those of the parts with these parameters."""
 
     entries: list[Entry] = field(default_factory=list)
     tests: list[NamedTest] = field(default_factory=list)
@@ -413,7 +407,6 @@ class Page:
         self.entries.append(Entry(*fields))
 
     def values(self, what: str | np.ndarray, **wanted: Any) -> np.ndarray:
-        """Return the values of a number; those that are given as they are."""
         return self.results.values(what, **wanted) if isinstance(what, str) else what
 
     def mean(
