@@ -52,10 +52,6 @@ class Figure:
     series: tuple[Series, ...]
     caption: str
 
-    @classmethod
-    def from_document(cls, figure: dict[str, Any]) -> Figure:
-        return cls(**{**figure, "series": tuple(Series(**part) for part in figure["series"])})
-
 
 def draw(axes: Any, figure: Any) -> None:
     styles, references = cycle(STYLES), cycle(_REFERENCES)

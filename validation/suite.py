@@ -135,7 +135,7 @@ def run_claim(entry: Claim, seed: int, profile: str) -> Row:
         taken = vars(entry) | vars(outcome) | {"expected_verdict": expected}
         del taken["run"], taken["needs"]
         taken |= {"seed": seed, "profile": profile, "version": __version__}
-        taken |= {"seconds": time.perf_counter() - start, "data": [*map(asdict, context.used)]}
+        taken |= {"seconds": time.perf_counter() - start, "data": context.used}
         for name in ("printed", "turned_by"):
             taken[name] = getattr(outcome, name) or getattr(entry, name)
         taken["figures"] = [*map(asdict, outcome.figures)]

@@ -51,15 +51,6 @@ def vocabulary(kind: str) -> tuple[Verdict, ...]:
     return FINDINGS if kind == "finding" else STATEMENTS
 
 
-@dataclass(frozen=True)
-class DataUsed:
-    """Name, fingerprint and origin of rows that a claim used."""
-
-    name: str
-    sha256: str
-    source: str = ""
-
-
 def shown_unit(unit: str) -> tuple[float, str]:
     """Return how many of what a reader sees are one of an effect's unit: AUC is in points."""
     return (100, "points of AUC") if unit == "AUC" else (1, unit)
@@ -88,7 +79,7 @@ class Context:
     name: str
     seed: int
     profile: str = "quick"
-    used: list[DataUsed] = field(default_factory=list, compare=False)
+    used: list[dict[str, str]] = field(default_factory=list, compare=False)
 
     @property
     def quick(self) -> bool:
@@ -110,7 +101,7 @@ class Context:
 
     def use(self, data: Dataset) -> Dataset:
         """Note that the claim uses these rows; return them."""
-        used = DataUsed(data.name, data.sha256, data.source)
+        used = {"name": data.name, "sha256": data.sha256, "source": data.source}
         if used not in self.used:
             self.used.append(used)
         return data

@@ -115,12 +115,8 @@ class Slope:
     @classmethod
     def fit(cls, x: np.ndarray, y: np.ndarray, sd_log_y: np.ndarray) -> Slope:
         """Fit with weights 1 / sd^2; the half width is that of the normal interval at `LEVEL`."""
-        weight = 1.0 / sd_log_y**2
-        log_x, log_y = np.log(x), np.log(y)
-        centre = float(weight @ log_x / weight.sum())
-        spread = float(weight @ (log_x - centre) ** 2)
-        slope = float(weight @ ((log_x - centre) * log_y)) / spread
-        return cls(slope, two_sided() / float(np.sqrt(spread)))
+        (slope, _), cov = np.polyfit(np.log(x), np.log(y), 1, w=1 / sd_log_y, cov="unscaled")
+        return cls(float(slope), two_sided() * float(np.sqrt(cov[0, 0])))
 
     @property
     def interval(self) -> list[float]:

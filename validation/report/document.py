@@ -17,10 +17,10 @@ import numpy as np
 
 from ..bounds.prime import sampling_term
 from ..claims import claim
-from ..claims.claim import ERROR, DataUsed, Outcome, Statement, Verdict, shown_unit
+from ..claims.claim import ERROR, Outcome, Statement, Verdict, shown_unit
 from ..claims.recorded import record, statements
 from ..files.written import write_json, write_text
-from ..plots import Figure, Series
+from ..plots import Series
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +33,8 @@ class Row(Outcome, Statement):
     seed: int
     profile: str
     version: str
-    data: tuple[DataUsed, ...] = ()
+    data: tuple[dict[str, str], ...] = ()
+    figures: tuple[dict[str, Any], ...] = ()
     taken_over: bool = field(default=False, compare=False)
 
     @property
@@ -50,10 +51,7 @@ class Row(Outcome, Statement):
     @classmethod
     def from_document(cls, row: dict[str, Any]) -> Row:
         """Return the row that `asdict` and JSON took apart."""
-        parts = {key: tuple(row[key]) for key in ("readings", "effects", "protocol")}
-        parts["data"] = tuple(DataUsed(**used) for used in row["data"])
-        parts["figures"] = tuple(map(Figure.from_document, row["figures"]))
-        return cls(**{**row, **parts})
+        return cls(**{k: tuple(x) if isinstance(x, list) else x for k, x in row.items()})
 
 
 NOT_RUN = "not run"
@@ -260,7 +258,7 @@ def _landmarks(row: Row, rows: Rows) -> Drawn:
 def _theorem_4(row: Row, rows: Rows) -> Drawn:
     case = "n = 1e+10, B = 1e+16, power 0.5"
     left, right = (row.details[f"{case}: {side} side"] for side in ("left", "right"))
-    lines = row.figures[0].series[:2]
+    lines = [Series(**line) for line in row.figures[0]["series"][:2]]
     what = "true error against the printed bound, at n = 1e10 and B = 1e16. The landmark is where "
     what += "this happens in one draw of two; delta = 0.05 allows one of twenty. Picture: "
     what += "B = 1000 n."
@@ -458,14 +456,15 @@ class Report:
         loader = PackageLoader("aucert.validation.report")
         jinja = Environment(loader=loader, undefined=StrictUndefined, **style)
 
-        def panel(one: dict[str, Any]) -> dict[str, Any]:
-            logs, curves = "x" * one["log_x"] + "y", [Series(**c) for c in one["series"]]
-            return chart(curves, (one["x_label"], ""), logs)
+        def picture(of: Mapping[str, Any]) -> dict[str, Any]:
+            """Return the chart of a figure, or of a panel, whose caption has the label of y."""
+            label = hats(of["y_label"]) if "caption" in of else ""
+            logs = "x" * of.get("log_x", True) + "y"
+            return chart([Series(**line) for line in of["series"]], (of["x_label"], label), logs)
 
-        jinja.filters.update(shown=shown, seconds=shown_seconds, hats=hats, panel=panel)
-        jinja.filters["chart"] = lambda one: chart(one.series, (one.x_label, hats(one.y_label)))
+        jinja.filters.update(shown=shown, seconds=shown_seconds, hats=hats, chart=picture)
         rows = {row.name: row for row in self.rows}
-        figures = {figure.name: figure for row in self.rows for figure in row.figures}
+        figures = {figure["name"]: figure for row in self.rows for figure in row.figures}
         return jinja.get_template("report.html").render(
             report=self,
             rows=rows,

@@ -3,7 +3,7 @@
 import re
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import asdict
 from html import unescape
 from typing import Any
 
@@ -18,7 +18,6 @@ from aucert.approx import NBAUC
 from aucert.exact import ROCSVM, SAUCSVM, solve
 from aucert.exact.spaces.kernels import Gaussian
 from aucert.validation.bounds.experiment import PRINTED, approximation_errors
-from aucert.validation.claims.claim import DataUsed
 from aucert.validation.claims.theorem_4 import CASES, sides
 from aucert.validation.data.datasets import load
 from aucert.validation.effects import Effect
@@ -38,13 +37,13 @@ from pages import Page
 MARKUP = "<script>alert('&')</script>"
 
 
-def figure(name: str = "theorem-4-against-n", title: str = "Title") -> Figure:
+def figure(name: str = "theorem-4-against-n", **changed: str) -> dict[str, Any]:
     curves = (
         Series.of("one <b>", [1.0, 10.0, 100.0], [1.0, 0.1, 0.01]),
         Series.of("two", [1.0, 10.0, 100.0], [2.0, 0.3, 0.02]),
         Series.of("slope -1", [1.0, 100.0], [1.0, 0.01], True),
     )
-    return Figure(name, title, "pairs", "gap", curves, "A caption.")
+    return asdict(Figure(name, "Title", "pairs", "gap", curves, "A caption.")) | changed
 
 
 def row(name: str, **changes: object) -> Row:
@@ -64,7 +63,7 @@ def row(name: str, **changes: object) -> Row:
         "seed": 3,
         "profile": "quick",
         "version": "0.1",
-        "data": (DataUsed("rows", "ab" * 32, "made up"),),
+        "data": ({"name": "rows", "sha256": "ab" * 32, "source": "made up"},),
         "details": {"bound": 0.125},
     }
     return Row(**{**values, **changes})  # type: ignore[arg-type]
@@ -100,7 +99,7 @@ def test_markup_in_any_text_is_escaped() -> None:
         details={"table": MARKUP},
         effects=(Effect(MARKUP, 1.0, 0.1, 9, unit=MARKUP).document(),),
         protocol=({"letter": "a", "says": MARKUP, "way": "either"},),
-        figures=(replace(figure(title=MARKUP), caption=MARKUP, x_label=MARKUP),),
+        figures=(figure(title=MARKUP, caption=MARKUP, x_label=MARKUP),),
     )
     text = report(bad).html()
     assert "<script" not in text and "<svg" in text and "one <b>" not in text
