@@ -51,7 +51,8 @@ class Row(Outcome, Statement):
     @classmethod
     def from_document(cls, row: dict[str, Any]) -> Row:
         """Return the row that `asdict` and JSON took apart."""
-        return cls(**{k: tuple(x) if isinstance(x, list) else x for k, x in row.items()})
+        parts: Any = {k: tuple(x) if isinstance(x, list) else x for k, x in row.items()}
+        return cls(**parts)
 
 
 NOT_RUN = "not run"
@@ -123,7 +124,7 @@ class Line(NamedTuple):
     """A line of a forest: an effect, and the row that makes the claim; all of it or a part."""
 
     name: str  # the statement of the row, if empty
-    effect: Mapping[str, Any]
+    effect: dict[str, Any]
     row: Row
     whole: bool = True
 
