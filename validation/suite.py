@@ -75,23 +75,16 @@ def run(
     folder, start = None if out is None else made_folder(out), time.perf_counter()
     log = None if folder is None else Log(folder / "claims.jsonl")
     keys = {entry.name: _key(entry, seed, profile) for entry in chosen}
-    rows, todo = {}, []
-
-    def take(row: Row) -> None:
-        rows[row.name] = row
-        if progress is not None:
-            progress(len(rows), len(chosen), row)
-
-    for entry in chosen:
-        if log is not None and (row := _earlier(log.find(keys[entry.name]))) is not None:
-            take(row)
-        else:
-            todo.append((entry, seed, profile))
+    known = [] if log is None else [_earlier(log.find(key)) for key in keys.values()]
+    rows, earlier = dict[str, Row](), {row.name: row for row in known if row is not None}
+    todo = [(entry, seed, profile) for entry in chosen if entry.name not in earlier]
     with closing(finished(run_claim, todo, jobs)) as results:
-        for row in results:
-            if log is not None:
+        for row in itertools.chain(earlier.values(), results):
+            if log is not None and row.name not in earlier:
                 log.add({"key": keys[row.name], "row": asdict(row)})
-            take(row)
+            rows[row.name] = row
+            if progress is not None:
+                progress(len(rows), len(chosen), row)
     made = tuple(rows[entry.name] for entry in chosen)
     about = seed, profile, __version__, library_sha256(), environment()
     report = Report(made, *about, time.perf_counter() - start)

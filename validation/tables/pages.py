@@ -21,6 +21,7 @@ KEY = (
 NOTHING = "Nothing has been run yet. Nothing can be concluded."
 TOO_LITTLE = "Too little has been run to conclude anything. The table shows what there is."
 
+_FIELDS: tuple[str, ...] = ("row", "column", "printed", "ours", "error", "count", "note")
 NAMED = 24  # parts that a page names in one list, at most; the JSON has all
 FATES = {"borne-out": "Borne out", "contradicted": "Contradicted", "undecided": "Undecided"}
 
@@ -85,13 +86,6 @@ class Shown:
             found.append(f"{why}goes on from here. They are: {_named(keys)}.")
         return found
 
-    @property
-    def command(self) -> str:
-        run = self.results.run
-        real = " --data-dir DIR" if any(part.needs for part in self.results.parts) else ""
-        seed = "" if run.seed == 0 else f" --seed {run.seed}"
-        return f"aucert reproduce {self.table.name} --profile {run.profile}{seed}{real}"
-
     def as_json(self) -> dict[str, Any]:
         page, made = self.page, self.table.experiment
         found = {key: getattr(self.table, key) for key in ("name", "paper", "place", "title")}
@@ -118,9 +112,6 @@ def _named(keys: Sequence[str]) -> str:
     return f"{'; '.join(keys[:NAMED])}{more}"
 
 
-_FIELDS: tuple[str, ...] = ("row", "column", "printed", "ours", "error", "count", "note")
-
-
 def write_pages(folder: Path, shown: Sequence[Shown]) -> None:
     """Write NAME.md, NAME.csv and NAME.svg of each table, and index.md, a line a table."""
     index = "# Tables and figures of the papers, run again\n\n"
@@ -139,9 +130,11 @@ def write_pages(folder: Path, shown: Sequence[Shown]) -> None:
 
 
 def markdown(shown: Shown) -> str:
-    table, page = shown.table, shown.page
+    table, page, run = shown.table, shown.page, shown.results.run
     lines = [f"# {table.title}", "", f"{table.paper}, {table.place}. {shown.conclusion}", ""]
-    lines += [f"```text\n{shown.command}\n```", ""]
+    more = f" --seed {run.seed}" * bool(run.seed)
+    more += " --data-dir DIR" * any(part.needs for part in shown.results.parts)
+    lines += [f"```text\naucert reproduce {table.name} --profile {run.profile}{more}\n```", ""]
     if page.entries:
         lines += [KEY, "", *_pivot(page.entries), ""]
     if page.panels:
@@ -151,7 +144,7 @@ def markdown(shown: Shown) -> str:
     lines += _section("Paired tests", page.tests)
     lines += _section("Where print and ours differ", page.differences)
     lines += _section("Missing", shown.missing)
-    run, made, experiment = shown.results.run, shown.environment, table.experiment
+    made, experiment = shown.environment, table.experiment
     lines += ["## Budget", "", "| | paper | here | |", "|---|---|---|---|"]
     for line, spent in experiment.lines(run.profile):
         values = f"{shown_value(line.theirs)} | {shown_value(spent)}"
