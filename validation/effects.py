@@ -36,10 +36,11 @@ from .tables.pages import Said, shown_value
 from .tables.run import tables
 from .tables.table import Budget, Page, Results, Run, Table
 
-FILE = Path(__file__).with_name("findings.toml")
+STATED = tomllib.loads(Path(__file__).with_name("findings.toml").read_text(encoding="utf-8"))
+DEPARTURES, STATED_BY_US = STATED.pop("departures"), STATED.pop("ours")
 LEVEL = 0.95  # of every interval
-FIXED = 1000  # repetitions that stand for a number without error
 RATIO = "log10 of a ratio of seconds"
+FIXED = 1000  # repetitions that stand for a number without error
 MOST = 10_000  # splits beyond which none are asked for
 NOT_RUN = "What has been run does not suffice to judge it."
 QUICK = "a quick run, whose budget stands below, is far from the paper's protocol"
@@ -209,7 +210,7 @@ class Finding:
     @property
     def protocol(self) -> tuple[dict[str, str], ...]:
         """The letters of the departures from the printed protocol, with what they stand for."""
-        known = document()["departures"][tables()[self.table].paper]
+        known = DEPARTURES[tables()[self.table].paper]
         letters = dict(zip(known, ascii_lowercase, strict=False))
         return tuple({"letter": letters[key], **known[key]} for key in self.departures)
 
@@ -412,26 +413,19 @@ def in_unit(value: float, unit: str, digits: str = ".3g") -> str:
 
 def _departure(line: Budget) -> str:
     """Return a line of the budget in words; a list is counted, the page of the table has it."""
-    if line.paper is None:  # so that there is nothing to hold a range against
-        return f"{line.what}: {line.theirs}, {_spent(line.full, False)} here"
     where = "in the authors' programs" if line.programs else "in print"
-    return f"{line.what}: {_spent(line.paper)} {where}, {_spent(line.full)} here"
+    theirs = line.theirs if line.paper is None else f"{_spent(line.paper)} {where}"
+    return f"{line.what}: {theirs}, {_spent(line.full, ends=line.paper is not None)} here"
 
 
 def _spent(value: Any, ends: bool = True) -> str:
-    """Return what is spent: of a list longer than two, how many and from where to where."""
+    """Return what is spent: of a list longer than two, how many, and with `ends` their range."""
     if not isinstance(value, list | tuple):
         return shown_value(value)
     if len(value) < 3:
         return " and ".join(map(shown_value, value))
     low, high = (shown_value(end(value)) for end in (min, max))
     return f"{len(value)} values" + f" from {low} to {high}" * ends
-
-
-@cache
-def document() -> dict[str, Any]:
-    """Return findings.toml."""
-    return tomllib.loads(FILE.read_text(encoding="utf-8"))
 
 
 def _found(tables: Mapping[str, Any], **given: str) -> dict[str, Finding]:
@@ -450,8 +444,7 @@ def _found(tables: Mapping[str, Any], **given: str) -> dict[str, Finding]:
     return found
 
 
-FINDINGS = _found({k: v for k, v in document().items() if k not in ("departures", "ours")})
-OURS = _found(document()["ours"], quote="", statement="")
+FINDINGS, OURS = _found(STATED), _found(STATED_BY_US, quote="", statement="")
 
 
 def said_on(table: Table, page: Page, results: Results) -> tuple[Said, ...]:
