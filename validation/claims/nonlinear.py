@@ -97,12 +97,11 @@ def full_newton_steps_converge(c: Context) -> Outcome:
     path = [(Fraction(0), Fraction(0))]
     while path[-1] not in path[:-1] and len(path) < 100:
         path.append(exact_newton(path[-1]))
-    start = path.index(path[-1])
-    values = [float(exact_objective(w)) for w in path[start:-1]]
+    values = [float(exact_objective(w)) for w in path[path.index(path[-1]) : -1]]
     problem = fixture()  # its objective is lam times that of (5)
     best = certified(problem, 1e-12).certificate.primal / problem.lam
-    shown = ", ".join(f"{value:.4f}" for value in values)
-    shown = f"full steps end in a cycle of length {len(values)}: F = {shown}"
+    shown = f"full steps end in a cycle of length {len(values)}: F = "
+    shown += ", ".join(f"{value:.4f}" for value in values)
     # Of full steps print promises nothing: that they need not converge contradicts nobody.
     right = len(values) == 1 and abs(values[0] - best) < 1e-6
     return judged(True, shown, empty=not right)
@@ -183,8 +182,7 @@ def hessian_products(c: Context, n: int, d: int) -> tuple[float, float]:
     point = NewtonPoint.at(problem, c.rng(f"point {n} {d}").normal(size=d) / d**0.5)
     slope, curved = np.array(point.gradient), vars(point.curved)
     # Sorted already; from here on all is counted.
-    held = {name: x.view(Counted) for name, x in curved.items() if isinstance(x, np.ndarray)}
-    curved.update(held)
+    curved |= {name: x.view(Counted) for name, x in curved.items() if isinstance(x, np.ndarray)}
     Counted.operations = 0.0
     step, products = direction(point, 1e-10, 50)
     operations, error = Counted.operations / products, 0.0

@@ -91,11 +91,11 @@ def count(job: Job) -> Measured:
     if job["set"] in PUBLISHED:
         train = load_real(job["set"], job.run.data_dir, "train")
         size = train.y.size
-    ratio, ratio_train = (
-        max(one.n_pos / one.n_neg, one.n_neg / one.n_pos) for one in (data, train)
-    )
-    found = {"columns": data.X.shape[1], "sha256": data.sha256, "train": size}
-    return found | {"test": data.y.size - size, "ratio": ratio, "ratio_train": ratio_train}
+    found: Measured = {"columns": data.X.shape[1], "sha256": data.sha256}
+    found |= {"train": size, "test": data.y.size - size}
+    for name, one in (("ratio", data), ("ratio_train", train)):
+        found[name] = max(one.n_pos, one.n_neg) / min(one.n_pos, one.n_neg)
+    return found
 
 
 @table("nonlinear-table-1", "nonlinear-table-1")
