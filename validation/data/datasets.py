@@ -95,7 +95,8 @@ def share_for_auc(model: Model, wanted: float) -> float:
     if not low <= wanted <= high:
         known = f"[{low:.4f}, {high:.4f}]"
         raise InputError(f"the AUC of the {model} model is in {known}, not {wanted}")
-    return float(brentq(lambda s: population_auc(model, s) - wanted, 0.01, 0.5, xtol=1e-10))
+    root = brentq(lambda s: population_auc(model, s) - wanted, 0.01, 0.5, xtol=1e-10)
+    return float(root)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.lib.npyio import NpzFile
 
 from ...exact.errors import InputError, TooLargeError, meant
 from ...exact.tools.arrays import EXACT, is_large, loses_digits, lost_digits
@@ -232,7 +233,7 @@ def text_lines(path: Path) -> Iterator[str]:
     """Yield the lines of UTF-8 text, with their ends."""
     coding = {"encoding": "utf-8-sig", "errors": "surrogateescape", "newline": ""}
     damaged = damage_reported(path, "gzip file", gzip.BadGzipFile, EOFError, zlib.error)
-    opened = gzip.open if path.suffix.lower() == ".gz" else open
+    opened: Any = gzip.open if path.suffix.lower() == ".gz" else open
     with damaged, opened(path, "rt", **coding) as file:
         for row, line in enumerate(file, start=1):
             if not line.isascii() and re.search("[\udc80-\udcff]", line):
@@ -392,7 +393,7 @@ def _table(
     for at, column in enumerate(features):
         column.fault_of(X[:, at])
     refuse(path, places.faults, features, hint)
-    labels = held.pop(target) if labelled else NO_LABELS
+    labels = NO_LABELS if target is None else held.pop(target)
     found = {name: _of_rows(held[name]) if labelled else held[name] for name in extra}
     return Table(X, labels, places.features, target or "", places.ignored, found)
 
@@ -476,8 +477,8 @@ def read_arrays(path: Path, wanted: Collection[str] = ()) -> dict[str, Any]:
     that are there and not wanted."""
     arrays: dict[str, Any] = {}
     opened = damage_reported(path, "npz file", *NPZ_ERRORS)
-    with opened, np.lib.npyio.NpzFile(path, allow_pickle=False) as archive:
-        for info in archive.zip.infolist():
+    with opened, open(path, "rb") as file, NpzFile(file, allow_pickle=False) as archive:
+        for info in archive.zip.infolist():  # type: ignore[union-attr]
             name = info.filename.removesuffix(".npy")
             arrays[name] = None
             if wanted and name not in wanted:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -216,7 +217,8 @@ def _liblinear(path: Path) -> LinearModel:
     lines = [line.strip() for line in tables.text_lines(path)]
     if "w" not in lines:
         raise InputError(f"{path}: damaged, the line 'w' above the weights is missing")
-    head = dict(line.partition(" ")[::2] for line in lines[: lines.index("w")])
+    parts = (line.partition(" ") for line in lines[: lines.index("w")])
+    head = {name: value for name, _, value in parts}
     count, bias = as_number(head.get("nr_feature", "")), as_number(head.get("bias", "-1"))
     if count is None or bias is None or not (count >= 1 and count.is_integer()):
         raise InputError(f"{path}: damaged, nr_feature and bias must be numbers")
@@ -256,7 +258,8 @@ def _svm_light(path: Path, n_features: int) -> LinearModel:
     vectors = re.sub(r"#.*|\b(qid|sid|cost):\S+", "", text[head.end() :])
     kind = "SVM-light model: what follows alpha is not an index:value, from 1 on"
     with tables.damage_reported(path, kind, ValueError, OverflowError):
-        X, alpha = load_svmlight_file(io.BytesIO(vectors.encode()), zero_based=False)
+        file: Any = io.BytesIO(vectors.encode())
+        X, alpha, *_ = load_svmlight_file(file, zero_based=False)  # type: ignore[arg-type]
     count = _weight(path, head[2]) - 1
     if len(alpha) != count:
         declared = f"{len(alpha)} support vectors where {count:g} are declared"
