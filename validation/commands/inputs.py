@@ -302,8 +302,7 @@ def fit_scaling(X: Any, names: list[str] | None, options: Options) -> Any:
     with np.errstate(all="ignore"):
         scaler = StandardScaler(with_mean=not sp.issparse(X)).fit(X)
     if (bad := np.flatnonzero(~np.isfinite(scaler.scale_))).size:
-        k = int(bad[0])
-        name = f"'{names[k]}'" if names else f"number {k + 1}"
+        name = f"'{names[bad[0]]}'" if names else f"number {bad[0] + 1}"
         raise InputError(f"column {name} is too large to standardise: its variance overflows")
     if names:
         scaler.feature_names_in_ = np.array(names, dtype=object)
@@ -347,14 +346,14 @@ def read_pairs(text: str, data: Data, seed: int) -> AllPairs | PairList:
     if data.partitioned:
         raise InputError("rows in a folder go with --pairs all: take a sample of them as one file")
     kind, _, number = text.partition(":")
-    counted = number.isdigit() and int(number) > 0
-    if kind == "nearest" and counted:
-        return nearest_pairs(data.X, data.positive, int(number))
-    if kind == "drawn" and counted:
-        from ...approx.drawn_pairs import draw_pairs
+    if number.isdigit() and int(number) > 0:
+        if kind == "nearest":
+            return nearest_pairs(data.X, data.positive, int(number))
+        if kind == "drawn":
+            from ...approx.drawn_pairs import draw_pairs
 
-        tables.check_room(f"--pairs {text}", BYTES_A_PAIR * int(number), "draw fewer pairs")
-        return draw_pairs(data.positive, int(number), seed)
+            tables.check_room(f"--pairs {text}", BYTES_A_PAIR * int(number), "draw fewer pairs")
+            return draw_pairs(data.positive, int(number), seed)
     raise InputError(f"--pairs takes all, nearest:K or drawn:B with K, B >= 1, not {text!r}")
 
 
