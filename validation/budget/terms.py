@@ -303,8 +303,7 @@ def _bound(
 
 
 def budget_picture(budget: ErrorBudget, title: str = "Error budget") -> str:
-    """Return a budget of `error_budget` as one SVG picture with a title; equal ones give equal
-    text.
+    """Return a budget of `error_budget` as SVG with a title; equal ones give equal text.
 
     A bar is a term's part of F(f) - p*, hatched where it is negative (a gain); a diamond what
     Theorem 4' allows it. Below them the total, and one standard error of the mean loss on the test

@@ -27,8 +27,6 @@ from ..extremes import highest, lowest
 from ..reference.problems import ReferenceProblem, reference_problems
 from .worker import Answer, start
 
-SCHEMA_VERSION = 1
-
 # "pass": proved to be within the tolerance; "error": the fit raised; "crash": its process ended;
 # "skipped": the problem has row weights, which the fit does not take.
 VERDICTS = "pass", "fail", "not finite", "wrong shape", "error", "crash", "timeout", "skipped"
@@ -118,7 +116,7 @@ class CheckReport:
 
     def to_dict(self) -> dict[str, Any]:
         names = "solver loss tol max_time seed isolation passed counts diagnosis seconds".split()
-        found = {"schema_version": SCHEMA_VERSION, "version": __version__}
+        found = {"schema_version": 1, "version": __version__}
         found |= {name: getattr(self, name) for name in names}
         problems = [row.to_dict() for row in self.rows]
         return found | {"diagnosis": list(self.diagnosis), "problems": problems}
@@ -192,7 +190,7 @@ SMALL_OPTIMUM = 1e-6  # Below this an optimum is not a scale; F(0) = 1 is.
 
 
 def judged(problem: ReferenceProblem, loss: str, tol: float, answer: Answer) -> CheckRow:
-    given = {"seconds": float(answer["seconds"]), "changed": tuple(answer.get("changed", ()))}
+    given: Any = {"seconds": float(answer["seconds"]), "changed": tuple(answer.get("changed", ()))}
     row = CheckRow(problem, "fail", *problem.optimum[loss], **given)
     if answer["kind"] != "w":
         return replace(row, verdict=answer["kind"], message=answer["message"])

@@ -216,7 +216,8 @@ def gap_curves(
             else:
                 found = _points_of(runner, way, whole, max_time)
         curves.append(_judged(name, problem, dual, *found, way))
-    return GapCurves(data, *rows.shape, lam, loss, max_time, dual, tuple(curves), how)
+    n, d = rows.shape
+    return GapCurves(data, n, d, lam, loss, max_time, dual, tuple(curves), how)
 
 
 def _points_of(runner: Any, way: str, request: Request, max_time: float) -> tuple[list[Point], str]:

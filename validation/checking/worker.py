@@ -31,14 +31,13 @@ from ...exact.errors import InputError, meant
 from ...exact.tools.arrays import as_float64
 from ..commands.endings import is_interrupt
 
-HOW = "write MODULE:FUNCTION, say mysolver:fit, or FILE.py:FUNCTION"
-
 
 def check_name(name: str) -> tuple[str, str]:
     """Return the module, or the file, and the path of the function in it."""
     module, _, path = name.partition(":")
     if not (module and path) or (os.sep in module and not module.endswith(".py")):
-        raise InputError(f"{name}: {HOW}")
+        how = "write MODULE:FUNCTION, say mysolver:fit, or FILE.py:FUNCTION"
+        raise InputError(f"{name}: {how}")
     return module, path
 
 

@@ -63,7 +63,7 @@ class Source:
     @property
     def needs(self) -> list[str]:
         """The files of this folder that it imports."""
-        return " ".join(NEEDED.findall(self.code)).split()
+        return [name for line in NEEDED.findall(self.code) for name in line.split()]
 
     @property
     def theorems(self) -> list[str]:
