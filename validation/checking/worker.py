@@ -6,6 +6,7 @@ import faulthandler
 import importlib
 import inspect
 import io
+import json
 import os
 import random
 import signal
@@ -18,6 +19,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout, suppress
 from copy import deepcopy
+from functools import partial
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -102,6 +104,19 @@ Request = dict[str, Any]
 Answer = dict[str, Any]
 
 Point = tuple[float, Sequence[float]]  # Seconds of the fit, and the weights (d,) it had then.
+
+
+def send(pipe: Connection, message: dict[str, Any]) -> None:
+    """Write a message as JSON, arrays with their type: nothing that a fit wrote is unpickled."""
+    text = json.dumps(message, default=lambda a: {"dtype": a.dtype.str, "values": a.tolist()})
+    pipe.send_bytes(text.encode())
+
+
+def receive(pipe: Connection) -> dict[str, Any]:
+    def made(held: dict[str, Any]) -> Any:
+        return np.array(held["values"], held["dtype"]) if "dtype" in held else held
+
+    return json.loads(pipe.recv_bytes(), object_hook=made)
 
 
 class TimeOver(Exception):
@@ -217,12 +232,13 @@ def serve(fit: Callable[..., Any] | str, seed: int, pipe: Connection) -> None:
     try:
         function = load_function(fit) if isinstance(fit, str) else fit
     except InputError as error:
-        pipe.send({"kind": "refused", "message": str(error)})
+        send(pipe, {"kind": "refused", "message": str(error)})
         return
-    pipe.send({"kind": "ready", "takes": arguments_of(function)})
+    send(pipe, {"kind": "ready", "takes": arguments_of(function)})
     with suppress(EOFError):
         while True:
-            pipe.send(call(function, pipe.recv(), seed, lambda: pipe.send({"kind": "started"})))
+            started = partial(send, pipe, {"kind": "started"})
+            send(pipe, call(function, receive(pipe), seed, started))
 
 
 START_SECONDS = 120.0  # for imports and reading rows; not part of a fit's time
@@ -246,7 +262,7 @@ class OwnProcess:
         self._printed.seek(0)  # what earlier fits have printed is dropped; the fit prints here
         self._printed.truncate()
         with suppress(ConnectionError):  # it has ended; reading says how
-            self._pipe.send(request)
+            send(self._pipe, request)
         start, answer = time.perf_counter(), self._read(START_SECONDS)
         if answer["kind"] == "started":
             start, answer = time.perf_counter(), self._read(limit)
@@ -282,7 +298,7 @@ class OwnProcess:
             late = f"importing it took more than {START_SECONDS:g} s"
             said = late if first["kind"] == "timeout" else first["message"]
             raise InputError(said if said.startswith(str(self.fit)) else f"{self.fit}: {said}")
-        self.takes: tuple[str, ...] = first["takes"]
+        self.takes: Sequence[str] = first["takes"]
 
     def _be_asked(self, theirs: Connection) -> NoReturn:
         """In the child, serve the function, or become an interpreter that imports and serves it."""
@@ -314,7 +330,7 @@ class OwnProcess:
         """Return the next answer, at the latest after `limit` seconds."""
         try:
             if self._pipe.poll(max(limit, 0.0)):
-                return self._pipe.recv()
+                return receive(self._pipe)
         except (EOFError, ConnectionResetError):  # it has ended by itself
             code = self._kill()
             how = f"exit status {code}" if code >= 0 else signal.Signals(-code).name

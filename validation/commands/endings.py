@@ -367,23 +367,28 @@ def read_document(path: Path) -> dict[str, Any] | None:
 
 
 @contextmanager
-def progress(first: str, quiet: bool, engine: Any = None) -> Iterator[Callable[[str], object]]:
-    """Yield a function that shows on standard error what is done now, after what is done `first`,
-    if that is a terminal. So are the passes of an engine over its rows."""
+def progress(first: str, quiet: bool, engine: Any = None) -> Iterator[Callable[..., object]]:
+    """Yield a function (words, done, total) that shows on standard error what is done now, after
+    what is done `first`, if that is a terminal. So are the passes of an engine over its rows."""
     if quiet or not sys.stderr.isatty():
-        yield lambda text: None
+        yield lambda *_: None
         return
     from rich import progress as rich
     from rich.console import Console
 
     text, part = rich.TextColumn("{task.description}{task.fields[part]}"), "  part {} of {}".format
-    columns = text, rich.SpinnerColumn(), rich.TimeElapsedColumn()
+    columns = text, rich.BarColumn(), rich.TimeElapsedColumn()
     with rich.Progress(*columns, console=Console(stderr=True), transient=True) as shown:
         task = shown.add_task(first, total=None, part="")
+
+        def show(words: str, done: int = 0, total: int | None = None) -> None:
+            shown.tasks[0].total = total  # for `update` None would leave it as it is
+            shown.update(task, description=words, completed=done)
+
         if engine is not None:
             engine.heard = lambda at, n: shown.update(task, part=part(at + 1, n) if at < n else "")
         try:
-            yield lambda words: shown.update(task, description=words)
+            yield show
         finally:
             if engine is not None:
                 engine.heard = None
@@ -398,6 +403,7 @@ def counted_progress(
     with progress(of, quiet) as show:
 
         def count(done: int, total: int, item: object = "") -> None:
-            show(f"{of}: {done} of {total} done  {words(item) if done < total else then}")
+            text, left = f"{of}: {done} of {total} done  ", done < total
+            show(text + words(item), done, total) if left else show(text + then)
 
         yield count
