@@ -102,7 +102,7 @@ GROUPS = "Columns in groups, A,B;C,D: with {}, the group lasso."
 
 
 def _given(help: str | None = None, default: Any = None, **more: Any) -> Any:
-    """Return a field of `Options`, and what click is told of it."""
+    """Return a field of `Options`, with what click gets of it."""
     return field(default=default, metadata={"help": help, "default": default, **more})
 
 
@@ -177,11 +177,11 @@ def _options(names: str, **changed: str | dict[str, Any]) -> list[click.Option]:
     """Return options by the names of their fields; some have another help, or more is changed."""
     found = []
     for name in names.split():
-        told = {"named": f"--{name.replace('_', '-')}"}
-        told |= Options.__dataclass_fields__[name].metadata
+        given = {"named": f"--{name.replace('_', '-')}"}
+        given |= Options.__dataclass_fields__[name].metadata
         new = changed.get(name, {})
-        told |= {"help": new} if isinstance(new, str) else new
-        found.append(_option(told.pop("named"), **told))
+        given |= {"help": new} if isinstance(new, str) else new
+        found.append(_option(given.pop("named"), **given))
     return found
 
 
@@ -309,15 +309,15 @@ _command(
     "others.run_reproduce",
     "Run the papers' tables and figures again: what is printed next to what comes out.",
     click.Argument(["names"], metavar="[NAME]...", nargs=-1),
-    _option("--list mode", None, "List the tables and stop.", flag_value="list"),
+    _option("--list listed", False, "List the tables and stop."),
     _option("--data-dir", None, "Real data.  [default: $AUCERT_DATA]", type=PATH),
     _option("--profile", "quick", type=Word("quick full printed")),
     *_options("out", out="Folder of the pages.  [default: aucert-tables]"),
     JOBS,
     *_options("max_time", max_time=f"{BEGUN}  [default: 12 hours for full, else none]"),
     _option("--evidence", None, EVIDENCE, type=PATH),
-    _option("--estimate mode", None, "Say how long it takes and stop.", flag_value="estimate"),
-    _option("--check mode", None, CHECK, flag_value="check"),
+    _option("--estimate estimated", False, "Say how long it takes and stop."),
+    _option("--check checked", False, CHECK),
     *_options("seed as_json"),
 )
 

@@ -42,10 +42,12 @@ class Bound:
 
     @property
     def vacuous(self) -> bool:
+        """Whether the bound says nothing."""
         return not self.total < self.limit
 
     @property
     def violated(self) -> bool | None:
+        """Whether the left side is above the bound; None where it is not known."""
         return None if self.left_side is None else above(self.left_side, self.total)
 
     @property
@@ -359,7 +361,7 @@ def eq_21(pair: DrawnPair, p: float = 0.5) -> Step:
 # probability q, and then f~_B can tell no pure cluster from another, while f^ separates them.
 
 
-@dataclass
+@dataclass(eq=False)
 class ClusterInstance:
     """The instance and what follows from it. By symmetry f^ has two values:
 

@@ -8,7 +8,8 @@ the full objective, lam/2 |f|^2 + mean loss over all pairs,
                      optimisation        pair sampling          kernel approximation
 
 each optimum solved with proof. The last two are >= 0; stopping early can help, so the first can be
-negative. Theorem 4' (I) bounds F(f~) - p*. [ScalingUp, Theorem 4; Section 3.2]
+negative. Theorem 4' (I) bounds F(f~) - p*; a finite test set leaves the AUC open. [ScalingUp,
+Theorem 4; Section 3.2]
 """
 
 from collections.abc import Callable, Mapping

@@ -16,6 +16,7 @@ import threading
 import time
 import traceback
 import warnings
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout, suppress
 from copy import deepcopy
@@ -107,14 +108,20 @@ Point = tuple[float, Sequence[float]]  # Seconds of the fit, and the weights (d,
 
 
 def send(pipe: Connection, message: dict[str, Any]) -> None:
-    """Write a message as JSON, arrays with their type: nothing that a fit wrote is unpickled."""
-    text = json.dumps(message, default=lambda a: {"dtype": a.dtype.str, "values": a.tolist()})
-    pipe.send_bytes(text.encode())
+    """Write a message as JSON, its arrays as npy: nothing that a fit wrote is unpickled."""
+
+    def npy(array: np.ndarray) -> dict[str, str]:
+        np.save(held := io.BytesIO(), array, allow_pickle=False)
+        return {"npy": b64encode(held.getvalue()).decode()}
+
+    pipe.send_bytes(json.dumps(message, default=npy).encode())
 
 
 def receive(pipe: Connection) -> dict[str, Any]:
     def made(held: dict[str, Any]) -> Any:
-        return np.array(held["values"], held["dtype"]) if "dtype" in held else held
+        if "npy" not in held:
+            return held
+        return np.load(io.BytesIO(b64decode(held["npy"])), allow_pickle=False)
 
     return json.loads(pipe.recv_bytes(), object_hook=made)
 

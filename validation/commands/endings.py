@@ -403,7 +403,10 @@ def counted_progress(
     with progress(of, quiet) as show:
 
         def count(done: int, total: int, item: object = "") -> None:
-            text, left = f"{of}: {done} of {total} done  ", done < total
-            show(text + words(item), done, total) if left else show(text + then)
+            text = f"{of}: {done} of {total} done  "
+            if done < total:
+                show(text + words(item), done, total)
+            else:
+                show(text + then)
 
         yield count

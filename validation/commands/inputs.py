@@ -286,7 +286,7 @@ def row_counters(X: Any, columns: list[str] | None) -> list[str]:
 
 def true_names(columns: list[str]) -> list[str] | None:
     """Return names of columns, or None where they are only their places in the file."""
-    places = [int(name) for name in columns if name.isdigit()]
+    places = [int(name) for name in columns if name.isdecimal()]
     return None if len(places) == len(columns) and places == sorted(places) else columns
 
 
@@ -346,7 +346,7 @@ def read_pairs(text: str, data: Data, seed: int) -> AllPairs | PairList:
     if data.partitioned:
         raise InputError("rows in a folder go with --pairs all: take a sample of them as one file")
     kind, _, number = text.partition(":")
-    if number.isdigit() and int(number) > 0:
+    if number.isdecimal() and int(number) > 0:
         if kind == "nearest":
             return nearest_pairs(data.X, data.positive, int(number))
         if kind == "drawn":
@@ -440,7 +440,7 @@ def common_keys(data: Data, options: Options, request: Request) -> dict[str, Any
     asked = {"data": data.name} | options.parameters | {"loss": loss, "kernel": kernel}
     keys: dict[str, Any] = {"schema_version": SCHEMA_VERSION, "version": __version__}
     keys |= {"seed": options.seed, "parameters": asked, "data_sha256": data.sha256, "n": n}
-    keys |= {"positive": data.label, "n_pos": n_pos, "n_neg": n_pos and n - n_pos}
+    keys |= {"positive": data.label, "n_pos": n_pos, "n_neg": None if n_pos is None else n - n_pos}
     keys |= {"n_pairs": pairs_of(data, request).count(), "lam": request.penalty.l2}
     keys |= {"penalty": penalty_keys(request.penalty), "loss": loss, "pairs": over}
     return keys | {"kernel": kernel}

@@ -287,24 +287,25 @@ def _drawn_result(held: dict[str, Any]) -> Any:
 
 
 def run_reproduce(
-    names: Words, mode: str | None, out: str | None, as_json: bool, **work: Any
-) -> int:
+    names: Words, listed: bool, checked: bool, estimated: bool, out: str | None, as_json: bool,
+    **work: Any,
+) -> int:  # fmt: skip
     """Run the tables, write their pages; return 1 if a part failed. `work` goes to `begun`, too."""
     from ..effects import said_on
     from ..store import SCHEMA_VERSION
     from ..tables.run import chosen, estimate, limit_of, reproduce, tables
 
     jobs, max_time = work.pop("jobs"), work.pop("max_time")
-    if mode == "list":
+    if listed:
         _list_tables(chosen(names, tables()), as_json)
         return 0
-    if mode == "check":
+    if checked:
         if names or max_time or jobs != 1:
             do = "leave out NAME, --jobs and --max-time"
             raise InputError(f"--check runs all papers in one process: {do}")
         return _check_evidence(out, as_json, **work)
     folder = endings.named_folder(out) or "aucert-tables"
-    if mode == "estimate":
+    if estimated:
         left = estimate(names=names, out=folder, **work)
         _say_estimate(left, jobs, limit_of(work["profile"], max_time), as_json)
         return 0

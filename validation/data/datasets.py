@@ -390,7 +390,8 @@ def load_npz(
     if "X" not in arrays or "y" not in arrays:
         raise InputError(f"{path}: no arrays 'X' and 'y'; {tables.nearest('X', arrays, 'arrays')}")
     X, y = _part(path, arrays, part)
-    if missing == "drop-rows" and X.ndim == 2 and X.dtype.kind == "f":
+    as_many = X.ndim == 2 and y.shape == X.shape[:1]
+    if missing == "drop-rows" and as_many and X.dtype.kind == "f":
         names = tables.feature_names(arrays, X.shape[1], path)
         complete = ~np.isnan(X[:, [name not in drop for name in names]]).any(axis=1)
         X, y = X[complete], y[complete]
@@ -412,7 +413,8 @@ def _part(path: str | Path, arrays: dict[str, Any], part: Part) -> tuple[np.ndar
     X, y, n_train = arrays["X"], arrays["y"], None
     if "X_test" in arrays and "y_test" in arrays:
         n_train = len(X)
-        X, y = (np.concatenate([arrays[name], arrays[f"{name}_test"]]) for name in "Xy")
+        if part != "train":
+            X, y = (np.concatenate([arrays[name], arrays[f"{name}_test"]]) for name in "Xy")
     elif "n_train" in arrays:
         n_train = int(arrays["n_train"])
     elif part != "all":

@@ -39,7 +39,8 @@ class ParquetPartition:
         return f"{self.path}, row groups {self.groups[0]} to {self.groups[-1]}"
 
     def refuse(self, row: int, column: int | None, value: float) -> NoReturn:
-        """Raise the sentence for a row weight; numbers of other columns are checked in `blocks`."""
+        """Raise the sentence for a row weight."""
+        assert column is None  # a feature's numbers are checked in `blocks`
         where = f"the weight in column '{self.weight}', row {self.first + row + 1}, is {value}"
         raise InputError(f"{self.path}: {where}: weights are >= 0, finite and of moderate size")
 

@@ -43,7 +43,8 @@ BYTES_A_FEATURE = 150  # A name, and about ten vectors of weights while a proble
 
 Fault = tuple[str, str]  # What is wrong with a column, and what to do about it.
 # Some rows after others: their numbers in the file, and their cells by the names of the columns.
-Blocks = Iterable[tuple[Sequence[int], Mapping[str, Any]]]
+# A Parquet column that is copied as the file has it stands under (name,).
+Blocks = Iterable[tuple[Sequence[int], Mapping[Any, Any]]]
 
 
 def check_room(what: str, size: int, do: str) -> None:
@@ -54,8 +55,14 @@ def check_room(what: str, size: int, do: str) -> None:
     for path in CGROUP_LIMITS:
         with suppress(OSError, ValueError):  # "max" means without a limit
             limits.append(int(Path(path).read_text()))
-    if size > min(limits):
-        need, had = (f"{count / 2**30:.4g} GiB" for count in (size, min(limits)))
+    if sys.platform != "win32":
+        import resource
+
+        kinds = resource.RLIMIT_AS, resource.RLIMIT_DATA
+        limits += [resource.getrlimit(kind)[0] for kind in kinds]  # -1 means without
+    limit = min((known for known in limits if known > 0), default=size)
+    if size > limit:
+        need, had = (f"{count / 2**30:.4g} GiB" for count in (size, limit))
         raise TooLargeError(f"{what}: {need} of memory, where {had} can be had: {do}")
 
 
@@ -87,7 +94,8 @@ class Selection:
         if absent:
             raise InputError(f"{path}: no column {listed(absent)}; {nearest(absent[0], names)}")
         found = {**unclear_names(names), **faults}
-        refuse_needed(path, map(found.get, special))
+        # Columns that are copied next to scores may hold anything, dates too.
+        refuse_needed(path, map((found if self.labelled else unclear_names(names)).get, special))
         if len(set(columns)) < len(columns):
             raise InputError(f"{path}: a column is asked for twice: name each one once")
         for name in special if self.labelled else []:
@@ -99,7 +107,8 @@ class Selection:
         wanted = [name for name in wanted if name not in self.drop]
         if not wanted:
             without = f" next to {listed(special)}" if special else ""
-            do = ": separate columns by commas, semicolons or tabs" if len(names) == 1 else ""
+            text = len(names) == 1 and path.name.lower().endswith((".csv", ".tsv", ".gz"))
+            do = ": separate columns by commas, semicolons or tabs" if text else ""
             raise InputError(f"{path}: no feature columns are left{without}{do}")
         features = [name for name in wanted if name not in found]
         ignored = [name for name in names if name not in {*wanted, *special}]
@@ -193,7 +202,7 @@ def existing_file(path: str | Path) -> Path:
     if found.is_dir():
         raise InputError(f"{path}: this is a folder, a file is needed")
     if str(path) == "-" or (found.exists() and not found.is_file()):
-        do = "save it in a file, whose name tells its kind (.csv, .tsv, ...)"
+        do = "save it in a file, whose name says its kind (.csv, .tsv, ...)"
         raise InputError(f"{path}: a pipe or a device can be read only once: {do}")
     try:
         with open(found, "rb"):
@@ -223,7 +232,9 @@ _UTF = "{0} text: save it as UTF-8 (iconv -f {0} -t UTF-8 OLD > NEW)"
 _BEGINNINGS: dict[bytes, str] = {
     b"\x1f\x8b": "a gzip file: let its name end in .gz",
     b"PK\x03\x04": "a zip file, as .npz and .xlsx are: let its name end as its kind does",
+    b"PAR1": "a Parquet file: let its name end in .parquet",
     codecs.BOM_UTF32_LE: _UTF.format("UTF-32"),
+    codecs.BOM_UTF32_BE: _UTF.format("UTF-32"),
     codecs.BOM_UTF16_LE: _UTF.format("UTF-16"),
     codecs.BOM_UTF16_BE: _UTF.format("UTF-16"),
 }
@@ -236,10 +247,10 @@ def text_lines(path: Path) -> Iterator[str]:
     opened: Any = gzip.open if path.suffix.lower() == ".gz" else open
     with damaged, opened(path, "rt", **coding) as file:
         for row, line in enumerate(file, start=1):
+            head = line[:4].encode(errors="surrogateescape") if row == 1 else b""
+            for mark in filter(head.startswith, _BEGINNINGS):
+                raise InputError(f"{path}: this is {_BEGINNINGS[mark]}")
             if not line.isascii() and re.search("[\udc80-\udcff]", line):
-                head = line.encode(errors="surrogateescape") if row == 1 else b""
-                for mark in filter(head.startswith, _BEGINNINGS):
-                    raise InputError(f"{path}: this is {_BEGINNINGS[mark]}")
                 do = "save the file as UTF-8 (iconv -f latin1 -t utf-8 OLD > NEW), or let its name "
                 raise InputError(f"{path}: row {row} is not UTF-8 text: {do}end as its kind does")
             yield line
@@ -376,8 +387,11 @@ def _table(
     for rows, columns in blocks:
         lines.extend(rows)
         for name, parts in others.items():
-            words = labelled and not isinstance(columns[name], np.ndarray)
-            parts.append([*map(sys.intern, columns[name])] if words else columns[name])
+            cells = (
+                columns[name] if (name,) not in columns else columns[name,]
+            )  # as the file has it
+            words = labelled and not isinstance(cells, np.ndarray)
+            parts.append([*map(sys.intern, cells)] if words else cells)
         block = [column.of(columns[column.name], rows) for column in features]
         values.frombytes(np.array(block, dtype=float).T.tobytes())
     if not lines:
@@ -542,8 +556,8 @@ def table_of(path: Path, arrays: dict[str, Any], asked: Selection) -> Table:
 
 
 def feature_names(arrays: dict[str, Any], d: int, path: str | Path = "arrays") -> list[str]:
-    """Return the names of d columns, "1" to "d" where `feature_names` is no text. Names that do not
-    fit, are empty or occur twice are refused."""
+    """Return the names of d columns, "1" to "d" where `feature_names` is not text. Names that do
+    not fit, are empty or occur twice are refused."""
     names = arrays.get("feature_names")
     if names is None or names.dtype.kind != "U":
         return [str(k) for k in range(1, d + 1)]
@@ -563,6 +577,7 @@ def read_svmlight(path: Path, asked: Selection) -> Table:
         first = "a label, which is the target, and then its query group, --qid qid"
         raise InputError(f"{path}: svmlight has no names of columns: {first}")
     named_so = " (by its name this is svmlight: the name of a table ends in .csv or .tsv)"
+    ranked = "--qid qid ranks within groups; without, all rows would be one group"
     y, groups, values = array("d"), array("q"), array("d")
     indices, ends, bad = array("q"), array("q", [0]), dict[int, Numbers]()
     for row, line in enumerate(text_lines(path), start=1):
@@ -577,14 +592,15 @@ def read_svmlight(path: Path, asked: Selection) -> Table:
             raise InputError(f"{path}: {lost}: subtract an offset or round it")
         group = pairs.pop(0) if pairs and pairs[0].startswith("qid:") else ""
         if group and not queries:
-            do = "--qid qid ranks within groups; without, all rows would be one group"
-            raise InputError(f"{where} has a query group ({group[:40]}): {do}")
+            raise InputError(f"{where} has a query group ({group[:40]}): {ranked}")
         if queries and not re.fullmatch("qid:[0-9]{1,18}", group):
             need = "its query group must be qid: and a whole number"
             raise InputError(f"{where} has {group[:40]!r} after the label: {need}")
         for pair in pairs:
             index, _, value = pair.partition(":")
             held = as_number(value)
+            if index == "qid" and not queries:
+                raise InputError(f"{where} has a query group ({pair[:40]}): {ranked}")
             if held is None or len(index) > 18 or not (index.isascii() and index.isdigit()):
                 raise InputError(f"{where} holds {pair[:40]!r}, not index:value{named_so}")
             if int(index) <= last:
@@ -677,11 +693,10 @@ def read_parquet(path: Path, asked: Selection) -> Table:
         def blocks() -> Blocks:
             start = 1
             for batch in file.iter_batches(batch_size=ROWS, columns=read):
-                columns = {name: batch.column(name) for name in read}
-                yield (
-                    range(start, start + batch.num_rows),
-                    {k: x.to_pylist() if k in kept else cells_of(x) for k, x in columns.items()},
-                )
+                used = {k for k in read if k not in kept} | {*places.features}
+                cells: dict[Any, Any] = {name: cells_of(batch.column(name)) for name in used}
+                cells |= {(name,): batch.column(name).to_pylist() for name in kept}
+                yield range(start, start + batch.num_rows), cells
                 start += batch.num_rows
 
         return _table(path, places, blocks())

@@ -147,7 +147,8 @@ def _fields(path: Path) -> list[tuple[int, list[str]]]:
         mark = next((mark for mark in ",;\t" if mark in text), " ")
         with tables.damage_reported(path, "text file", csv.Error):
             split = csv.reader([text.rstrip(",; \t")], delimiter=mark, skipinitialspace=True)
-            fields = next(split, [])
+            plain = mark == " " and ('"' not in text or text.count('"') % 2 == 1)
+            fields = text.split() if plain else next(split, [])
         if fields:
             lines.append((row, [field.strip() for field in fields]))
     return lines

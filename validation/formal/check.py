@@ -210,10 +210,12 @@ def check_planted(case: Planted, source: Source, folder: Path) -> str:
     stop in the proof that fits the true theorem, or in what relies on the true definition."""
     code = source.code
     start = re.search(rf"^(Theorem|Definition) {case.theorem}\b", code, re.MULTILINE)
-    assert start is not None, f"{case.file}.v states no {case.theorem}"
+    if start is None:
+        raise Refused(f"{case.file}.v states no {case.theorem}")
     theorem, begin = start[1] == "Theorem", start.end()
     end = code.index("Proof." if theorem else ".\n", begin)
-    assert case.true in code[begin:end], f"{case.theorem}: {case.true!r} is not in the statement"
+    if case.true not in code[begin:end]:
+        raise Refused(f"{case.theorem}: {case.true!r} is not in the statement")
     changed = code[:begin] + code[begin:end].replace(case.true, case.false) + code[end:]
     run = compile_file(folder, f"Planted_{case.file}_{case.theorem}", changed)
     if run.returncode == 0:

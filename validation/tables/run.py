@@ -113,6 +113,7 @@ def begun(
 
 
 def reproduce(
+    *,
     out: str | Path = "aucert-tables",
     jobs: int = 1,
     progress: Progress | None = None,

@@ -103,7 +103,7 @@ def grid_of(job: Job, kernel: str, reading: str = "") -> Grid:
     that of exp(-d^2 / (2 sigma^2)), a convention that the paper does not state."""
     budget, more = job.budget, "" if (reading or reading_of(job)) == READINGS[0] else OTHERS
     names = {"C": "grid of C", "lambda": "grid of lambda", "sigma": "grid of sigma"}
-    grid = {short: budget.get(name + more, budget[name]) for short, name in names.items()}
+    grid = {short: sorted(budget.get(name + more, budget[name])) for short, name in names.items()}
     return grid | {"folds": budget["folds"]} | ({"sigma": [1.0]} if kernel == "linear" else {})
 
 
@@ -150,8 +150,8 @@ def fits(
 def folds_of(sides: Sides, folds: int, seed: int) -> list[Sides]:
     """Return stratified folds of the training rows, as many as the smaller class allows."""
     rows = sides.train
-    count = min(folds, rows.positive.sum(), (~rows.positive).sum())
-    splits = make_splits(count, rows.X, rows.positive, seed % 2**31)
+    count = max(min(folds, rows.positive.sum(), (~rows.positive).sum()), 2)
+    splits = make_splits(int(count), rows.X, rows.positive, seed % 2**31)
     return [Sides(rows.part(train), rows.part(held), sides.rule) for train, held in splits]
 
 

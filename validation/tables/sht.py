@@ -350,6 +350,8 @@ OF_EACH = dict.fromkeys(SETS, 20)
 def shuffled(positive: np.ndarray, rng: np.random.Generator, folds: int) -> tuple[Any, ...]:
     """Return training rows, test rows, the published folds with their slip, and right folds."""
     pieces = np.array_split(np.arange(TRAINING), folds)
+    if np.count_nonzero(~positive) < 3 * folds:
+        raise ValueError("too few negative rows for these folds")
     while True:
         order = rng.permutation(positive.size)
         slipped, train, test = order[:TRAINING], order[order[:TRAINING]], order[order[TRAINING:]]

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 
 import click
@@ -249,14 +250,16 @@ def test_columns_are_kept_as_they_are_and_certify_takes_what_predict_writes(fill
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     Path("k.csv").write_text('a,b,y,id,note,n\n1,2,0,007,"x, y",1\n3,4,1,,,2.5\n')
     held = {"a": [1.0, 3.0], "b": [2.0, 4.0], "y": [0, 1], "id": ["007", ""], "n": [1, None]}
+    held["day"] = [date(2026, 1, 2), None]
     pq.write_table(pa.table(held), "k.parquet")
     out = filled("predict m/model.npz k.csv --keep y,id,note,n,b")
     assert out.startswith('y,id,note,n,b,score,label\n0,007,"x, y",1,2,')
     assert "\n1,,,2.5,4," in out
     found = filled.json("predict m/model.npz k.csv --keep id,n --out s.csv")["kept"]
     assert found == {"id": ["007", ""], "n": [1, 2.5]}
-    found = filled.json("predict m/model.npz k.parquet --keep id,n")
-    assert found["kept"] == {"id": ["007", ""], "n": [1, None]}
+    found = filled.json("predict m/model.npz k.parquet --keep id,n,a,day")
+    kept = {"id": ["007", ""], "n": [1, None], "a": [1, 3], "day": ["2026-01-02", None]}
+    assert found["kept"] == kept
     audit = filled.json("certify k.csv --lam 1 --target y --columns a,b --scores s.csv")
     assert audit["auc"] == float(found["scores"][1] > found["scores"][0])
 
