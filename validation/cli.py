@@ -188,8 +188,9 @@ def _options(names: str, **changed: str | dict[str, Any]) -> list[click.Option]:
 # How a file is read, where it may be read in two ways; which columns are labels and features.
 READ = "header zero_based"
 COLUMNS = f"columns drop {READ}"
-PROBLEM = f"""target positive loss kernel gamma structure l1 groups sign pairs qid time event
-    worst_of {COLUMNS} row_weights standardise fpr_max tpr_min tol max_time seed as_json"""
+MODEL, ORDER = "target positive loss kernel gamma structure", "groups sign pairs qid time event"
+REST = f"{COLUMNS} row_weights standardise fpr_max tpr_min tol max_time seed as_json"
+PROBLEM = f"{MODEL} l1 {ORDER} worst_of {REST}"
 
 _command(
     "solve",
@@ -209,7 +210,7 @@ _command(
     "Solve the problem of DATA (a file, a folder, a built-in name) at many lam, with proofs.",
     DATA,
     *_options(
-        f"lams n_lams cv method out {PROBLEM.replace('l1', 'l1_ratio').replace('worst_of ', '')}",
+        f"lams n_lams cv method out {MODEL} l1_ratio {ORDER} {REST}",
         out="Folder for path.json and path-weights.csv.",
         l1_ratio={"default": 0.0},
         groups=GROUPS.format("--l1-ratio"),

@@ -222,7 +222,7 @@ def bound_figure(
     ]
     top = "largest possible value" if part_1 else "largest possible error"
     series.append(Series.of(top, sizes, [1.0] * len(sizes), True))
-    few, most = (of_counts(map(len, groups)) for of_counts in (lowest, highest))
+    few, most = lowest(map(len, groups)), highest(map(len, groups))
     many = f"{few}" if few == most else f"{few} to {most}"
     shown = "one draw each" if most == 1 else f"median of {many} draws"
     return Figure(name, title, "drawn pairs, B", f"{of}, {shown}", tuple(series), caption)

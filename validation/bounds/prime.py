@@ -146,7 +146,7 @@ def theorem4_prime(
     given: dict[str, Any] = {"left_side": left_side, "quantities": vars(s)}
     if part == "I":
         forms = s.sampling(eps)
-        exact, sampling = (lowest(found.values()) for found in (s.sampling(), forms))
+        exact, sampling = lowest(s.sampling().values()), lowest(forms.values())
         inexact = sampling - exact + eps + loss.gap
         terms = {"sampling": exact, "nystrom": loss.nystrom, "inexact": inexact}
         totals = {form: value + eps + loss.total for form, value in forms.items()}

@@ -348,10 +348,11 @@ def _other_lam(failed: Failed, loss: str, tol: float) -> str | None:
         """Return the power of ten, between -6 and 6, of the factor at which the optimum is as long
         as w: its length falls with lam."""
 
+        length, steps = float(np.linalg.norm(w)), 12 * np.arange(1, 2**14) / 2**14 - 6
+
         def short(exponent: float) -> bool:
             return float(np.linalg.norm(solved_at(problem, 10**exponent)[1].w)) <= length
 
-        length, steps = float(np.linalg.norm(w)), 12 * np.arange(1, 2**14) / 2**14 - 6
         return -6 + 12 * (bisect_left(steps, True, key=short) + 0.5) / 2**14
 
     worst = {text: worst_at(factor_of) for text, factor_of in SCALINGS.items()}

@@ -188,9 +188,14 @@ REPAIRED = ("Paper: false, repaired", "bad")
 
 def headline(
     name: str, sentence: str, *word: str, wrong: str = ""
-) -> Callable[[Callable[[Row, Rows], Drawn]], None]:
+) -> Callable[[Callable[[Row, Rows], Drawn]], Any]:
     """Enter a headline; `word` and its colour if not those of the verdict, `wrong` in print."""
-    return lambda made: TEN.update({name: (sentence, word, wrong or name, made)})
+
+    def entered(made: Callable[[Row, Rows], Drawn]) -> Callable[[Row, Rows], Drawn]:
+        TEN[name] = sentence, word, wrong or name, made
+        return made
+
+    return entered
 
 
 def firsts(named: Rows) -> dict[str, Any]:
