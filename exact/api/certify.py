@@ -12,7 +12,7 @@ import numpy as np
 from ..certificate.audit import Audit, Rival, audit_weights
 from ..certificate.certificate import Minorant, dual_value
 from ..certificate.solution import Status
-from ..errors import InputError
+from ..errors import InputError, brief
 from ..formulation.formulation import Formulation, formulate
 from ..formulation.request import Options, Request, dask_too, in_units_of
 from ..formulation.scores import audit_scores
@@ -114,8 +114,10 @@ def certify_request(
         raise InputError("give either weights (w) or scores, one of the two")
     if hasattr(w, "fit"):
         raise InputError("w is a model, not its weights: give w=model.coef_")
-    if norm2 is not None and (scores is None or not (np.isfinite(norm2) and norm2 >= 0)):
-        raise InputError("norm2 needs scores, and must be finite and >= 0")
+    if norm2 is not None and scores is None:
+        raise InputError("norm2 needs scores: it is the norm of what gave them")
+    if norm2 is not None and not (np.isfinite(norm2) and norm2 >= 0):
+        raise InputError(f"norm2 must be finite and >= 0, not {brief(norm2)}")
     if request.is_partial and rival is not None:
         raise InputError("no rival's C is a scaling of partial AUC: give lam")
     if request.is_partial and scores is not None:

@@ -257,7 +257,10 @@ def lam_grid(problem: Problem, n_lams: int) -> np.ndarray:
 
 def spaced(top: float, n_lams: int, share: float = 1e-5) -> np.ndarray:
     """Return the default grid, from its largest lam down to this share of it."""
-    return np.geomspace(1.0, share, check_count("n_lams", n_lams)) * top
+    count = check_count("n_lams", n_lams)
+    if count > 100_000:  # each is a problem, whose weights are kept
+        raise InputError(f"n_lams must be at most 100000, not {count}")
+    return np.geomspace(1.0, share, count) * top
 
 
 def largest_lam(problem: Problem) -> float:

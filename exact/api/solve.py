@@ -11,7 +11,7 @@ import numpy as np
 
 from ..certificate.certificate import warn_if_trivial
 from ..certificate.solution import Callback, Solution, Status
-from ..errors import InputError
+from ..errors import InputError, brief
 from ..formulation.formulation import Formulation, formulate
 from ..formulation.request import Options, Request, dask_too, partitioned_problem, refuse_method
 from ..formulation.screening import zeros_proved
@@ -178,6 +178,8 @@ def solve_problem(
     InputError
         If the method cannot solve the problem, or its norm has a structure, which needs `solve`.
     """
+    if not isinstance(problem, Problem):
+        raise InputError(f"problem must be a Problem, not {brief(problem)}: see linear_problem")
     options = Options(method=method, tol=tol, max_time=max_time, callback=callback, n_jobs=n_jobs)
     with limited(problem.n * problem.space.dim, n_jobs):
         return solved(problem, options, w0)

@@ -128,6 +128,7 @@ def test_parameters_that_do_not_go_together_are_refused() -> None:
         approx.SPAM(step=1e6, schedule="constant").fit(X, Y)
     refuses("not both", thresholding, n_blocks=2, block_size=3)
     refuses("61 blocks", by_stoiht, n_blocks=61)
+    refuses("a Problem", exact.solve_problem, 3)
     for bad in ({"lam": 0.0}, {"t0": 0.0}, {"rskip": 0}):
         with pytest.raises(InputError):
             approx.NSAUC(**bad).partial_fit(X, Y, classes=[False, True])

@@ -291,7 +291,8 @@ def output_folder(
     if folder is None:
         yield None
         return
-    made, hidden = not os.path.exists(folder), folder / f".aucert-{secrets.token_hex(8)}.tmp"
+    hidden = folder / f".aucert-{secrets.token_hex(8)}.tmp"
+    made = [one for one in (folder, *folder.parents) if not os.path.exists(one)]
     if not made:
         check(folder)
     ours = _handler(signal.SIGTERM) is signal.SIG_DFL
@@ -312,9 +313,9 @@ def output_folder(
                 signal.raise_signal(number)
         except BaseException as error:  # an interrupt too
             shutil.rmtree(hidden, ignore_errors=True)
-            if made:
-                with suppress(OSError):  # somebody else has put something there
-                    folder.rmdir()
+            with suppress(OSError):  # somebody else has put something there
+                for one in made:
+                    one.rmdir()
             if isinstance(error, InputError):  # it is about the named folder
                 raise type(error)(str(error).replace(f"{hidden.name}{os.sep}", "")) from error
             raise

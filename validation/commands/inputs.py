@@ -169,7 +169,10 @@ def open_data(name: str, options: Options, model: Any = None, vector: bool = Fal
 
 
 def is_built_in(name: str) -> bool:
-    return name.split(":")[0] in names() and not Path(name).exists()
+    """Whether a name is built in; a file of that name, or a folder of Parquet files, hides it."""
+    if name.split(":")[0] not in names():
+        return False
+    return not (Path(name).is_file() or any(Path(name).rglob("*.parquet")))
 
 
 @contextmanager

@@ -48,8 +48,8 @@ def run_solve(name: str, **given: Any) -> None:
     options = Options.of(given)
     assert options.lam is not None  # click asks for it
     penalty_from(options.lam, options.l1)  # before a large file is read
-    if options.proof and options.out is None:
-        raise InputError("--proof needs a folder to write to: give --out")
+    if (options.proof or options.no_data) and options.out is None:
+        raise InputError("--proof and --no-data are about files in a folder: give --out")
     if options.proof and options.loss != "hinge":
         raise InputError("--proof is for the hinge: leave it out, or --loss")
     if options.proof and options.qid is not None and is_parquet_folder(name):
@@ -81,6 +81,9 @@ def run_solve(name: str, **given: Any) -> None:
 
             limits = inputs.limits_of(options, method=method, callback=show)
             solution = solve_request(data.X, data.labels, request, limits)
+        if data.partitioned and options.proof and solution.status is Status.STALLED:
+            less = "its proof is of binned scores, which limits the gap"
+            endings.note(f"{name}: {less}: leave --proof out for a smaller one, or give one file")
         scores = inputs.scores_of(data, request, solution.w)
         seconds = time.perf_counter() - start
         document = inputs.common_keys(data, options, request)
@@ -117,6 +120,12 @@ def run_solve(name: str, **given: Any) -> None:
             write_json(folder / SOLUTION, document | {"history": history, "files": files})
     if solution.status is Status.INTERRUPTED:
         endings.interrupted()
+
+
+def _check_files(folder: Path) -> None:
+    for name in (PATH, PATH_WEIGHTS):
+        if (folder / name).is_dir():
+            raise InputError(f"--out {folder}: its {name} is a folder: choose another one")
 
 
 def _check_ours(folder: Path) -> None:
@@ -183,7 +192,7 @@ def run_path(name: str, **given: Any) -> None:
         check_count("cv", options.cv, 2)
         if options.pairs != "all" or options.fpr_max != 1 or options.tpr_min != 0:
             raise InputError("--cv is for all pairs: leave --pairs, --fpr-max and --tpr-min out")
-    kept = endings.output_folder(options.out, instead=(PATH_WEIGHTS,))
+    kept = endings.output_folder(options.out, _check_files, (PATH_WEIGHTS,))
     with endings.result_first(options.as_json) as done, kept as folder:
         data = inputs.open_data(name, options)
         request = inputs.request_of(options, data)
@@ -411,7 +420,7 @@ def _checked(options: Options) -> tuple[SavedModel | None, Options]:
         raise InputError(f"--exact is for {what}: leave {words} out")
     if options.lam is not None:
         if convention is not None or C is not None:
-            raise InputError("give either --lam, or --from with --C, not both")
+            raise InputError("lam is known, by --lam or the model: leave --from and --C out")
         penalty_from(options.lam, options.l1)
         return model, options
     if convention is None or C is None:

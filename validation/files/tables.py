@@ -279,7 +279,7 @@ def unclear_names(names: Sequence[str]) -> dict[str, Fault]:
 
 def nearest(name: str, names: Collection[str], what: str = "columns") -> str:
     """Ask whether one of the nearest names was meant, or list the first ones."""
-    return meant(name, names).strip(" ()") or f"the {what} are {listed(names)}"
+    return meant(name, names).strip(" ()") or f"the {what} are {listed(names) or 'none'}"
 
 
 def option_of(names: Iterable[str]) -> str:
@@ -523,7 +523,7 @@ def table_of(path: Path, arrays: dict[str, Any], asked: Selection) -> Table:
             raise InputError(f"{path}: no array '{name}'; {nearest(name, arrays, 'arrays')}")
     X = arrays["X"]
     if X.ndim != 2 or not len(X):
-        raise InputError(f"{path}: 'X' must have shape (n, d), not {X.shape}")
+        raise InputError(f"{path}: 'X' must have shape (n, d), with n > 0, not {X.shape}")
     if X.dtype.kind not in "biuf":
         raise InputError(f"{path}: 'X' must hold numbers, not {X.dtype}")
     columns = feature_names(arrays, X.shape[1], path)

@@ -116,6 +116,9 @@ OTHERS = {
     "certify t.csv --model m/model.npz --weights m/weights.csv": "one of",
     "certify t.csv --model m/model.npz --standardise": "--model",
     "predict m/none.npz t.csv": "read",
+    "path t.csv --n-lams 1000000000": "100000",
+    "solve t.csv --lam 1 --no-data": "--out",
+    "solve none.csv --lam 1 --out new/x/y": "no such",
     "predict m/model.npz folder.csv": "one by one",
     "predict t.csv t.csv": "model",
     "predict m/model.npz none.csv": "no such",
@@ -242,6 +245,7 @@ def test_bad_input_is_one_sentence_and_writes_nothing(filled: Command, name: str
 
 
 def test_the_label_is_named_where_the_last_column_has_no_name(filled: Command) -> None:
+    filled("solve xor --lam 1 --out xor")  # the new folder is not the data
     offered = filled.refused("solve last.csv --lam 1").partition("--drop ")[2].strip()
     filled(f"solve last.csv --lam 1 --target y --drop {offered}")
 
