@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from ..errors import InputError, TooLargeError, brief
 from ..losses.registry import HINGE, Loss, steepness
-from ..sums.swept import PairSums, SortedRows
+from ..sums.swept import LOOKED_AT, PairSums, SortedRows
 from ..tools import arrays, rounding
 from ..tools.arrays import as_float64, as_float_scores, check_scores, in_memory, own
 from ..tools.rounding import gamma, remaining_sum, running_sum, short_chain, short_sum, unit_of
@@ -239,16 +239,16 @@ class AllPairs(Labelled, Curved):
         top = 2.02 * (float(np.ptp(scores)) + 1.0)
         enough = min(size, plus.size * minus.size) // ENOUGH
         order = SortedRows.of(scores, self.positive, top) if loss == HINGE else None
-        mass, rows, others = self.row_mass(), plus, minus
+        mass, rows, others = self.row_mass(), plus[:: -(-plus.size // LOOKED_AT)], minus
         if order is None:
-            others = minus[np.argsort(scores[minus], kind="stable")]
+            others = minus[np.argsort(scores[minus])]
         while True:
             if order is not None:
                 rows, others, first, counts = order.windows(width)
             else:
                 if loss == HINGE:
                     low, high = 1.0 - width / 2, 1.0 + width / 2
-                t, below = scores[plus], scores[others]
+                t, below = scores[rows], scores[others]
                 first = np.searchsorted(below, t - high, side="right")
                 counts = np.maximum(np.searchsorted(below, t - low, side="left") - first, 0)
             row, place, stands = draw_from_ranges(counts, size, rng)

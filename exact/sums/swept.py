@@ -28,6 +28,8 @@ from ..tools.rounding import LONG_UNIT, UNIT, gamma, is_long, short_chain, short
 from ..tools.threads import in_parts, workers
 from . import loops, plain
 
+LOOKED_AT = 1 << 13  # positives whose windows are looked for: pairs are drawn from a part of more
+
 
 @dataclass(frozen=True, eq=False)
 class PairSums:
@@ -129,8 +131,9 @@ def assembled(
 ) -> PairSums:
     """Return the sums of both classes in the order of the rows, normalised."""
     (plus, minus), mass = pairs.places, pairs.mass
-    c = np.empty(pairs.n)
-    c[plus], c[minus] = side.u / mass, -side.v / mass
+    c, short = np.empty(pairs.n), float(mass)
+    divisor = short if short == mass else mass  # of whole weights: then one rounding, no long one
+    c[plus], c[minus] = side.u / divisor, -side.v / divisor
     total = side.u.sum(dtype=np.longdouble) / mass
     conjugate = float(total if linear else total - side.value / mass)
     value = max(float(side.value / mass), 0.0)  # below zero by rounding only
@@ -256,8 +259,7 @@ class SortedRows:
         with |m| < half: the number of the first negative, and how many there are."""
         half, is_pos = self.half(width), (self.keys >> self.bits) & 1 == 1
         plus, minus = np.flatnonzero(is_pos), np.flatnonzero(~is_pos)
-        # 1 << 15: positives whose windows are looked for: pairs are drawn from a part of more
-        plus = plus[:: -(-plus.size // (1 << 15))]
+        plus = plus[:: -(-plus.size // LOOKED_AT)]
         t, b = self.keys[plus] >> (self.bits + 1), self.keys[minus] >> (self.bits + 1)
         first = np.searchsorted(b, t - half, side="right")
         counts = np.searchsorted(b, t + half, side="left") - first
