@@ -57,8 +57,6 @@ def run_predict(path: str, name: str, **given: Any) -> None:
     document["classes"] = model.whole.classes_.tolist() if model.has_classes else None
     document |= {"ignored": ignored, "scores": scores.tolist(), "labels": labels}
     document["kept"] = {key: _for_json(cells) for key, cells in kept.items()}
-    if ignored:
-        note(f"columns not used: {listed(ignored)}")
     with result_first(options.as_json) as found:
         found.append((document, text.removesuffix("\n")))
         if options.out is not None:
@@ -67,6 +65,8 @@ def run_predict(path: str, name: str, **given: Any) -> None:
             words = ", ".join(f"{n} of class {value!r}" for value, n in counts)
             scored = f"{len(scores)} rows scored{': ' if words else ''}{words}"
             found[0] = document, f"{scored}; written to {options.out}"
+        if ignored:  # said before the scores are printed
+            note(f"columns not used: {listed(ignored)}")
 
 
 def _for_json(cells: list[Any]) -> list[Any]:

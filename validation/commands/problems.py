@@ -420,7 +420,8 @@ def _checked(options: Options) -> tuple[SavedModel | None, Options]:
         raise InputError(f"--exact is for {what}: leave {words} out")
     if options.lam is not None:
         if convention is not None or C is not None:
-            raise InputError("lam is known, by --lam or the model: leave --from and --C out")
+            known = "lam is known, by --lam or the model"
+            raise InputError(f"{known}: leave both --from and --C out")
         penalty_from(options.lam, options.l1)
         return model, options
     if convention is None or C is None:
