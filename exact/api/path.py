@@ -134,7 +134,7 @@ def regularization_path(
     lams : array (k,), optional
         > 0; solved from the largest to the smallest, equal ones once. By default `lam_grid`.
     n_lams : int
-        Length of the default grid.
+        Length of the default grid, at most 100,000.
     tol : float
         Relative gap to reach at each lam, > 0.
     max_time : float, optional

@@ -9,8 +9,7 @@ e, A and B at t'. Then V is the mean of (dual(A) - t' B e - B e^2 / 2) less R = 
 h = 1 / K, and the mean loss is at most V - c's + 2 R + quartic h^4 mean B + tail.
 `docs/certificates.md` has the proofs. Rows far beyond all of the other class get the last bin,
 where alpha is zero or one; the tail is what their pairs lose. A step is summed from cumulative
-counts, the rest by a Fourier transform.
-A loss states
+counts, the rest by a Fourier transform. A loss states
 
 * `smoothness`, L; `centre`, the margin around which alpha falls from one to zero; `reach`, how far
   from it alpha differs from zero or one; `tail(distance)`, a bound of what pairs beyond it lose;

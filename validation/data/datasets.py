@@ -138,7 +138,7 @@ def make_dataset(name: str, X: Any, y: Any, *, source: str, support: Any = None)
 
 def data_sha256(X: Any, y: Any) -> str:
     """SHA-256 of a data set: shapes, dtypes, and the bytes of X and y in C order, little-endian,
-    whatever the memory layout and the machine. A sparse X enters as canonical CSR (indices sorted,
+    for any memory layout and machine. A sparse X enters as canonical CSR (indices sorted,
     duplicates summed, stored zeros dropped); it differs from the same matrix stored densely."""
     digest, parts = hashlib.sha256(), [np.asarray(X), np.asarray(y)]
     if sp.issparse(X):
