@@ -1,7 +1,7 @@
 """The one door for data and parameters: all become float64 here, once, or what would be rounded or
 dropped is refused, as a certificate is about the numbers that were computed with. Decimal text and
 fractions mean the nearest float64. The caller's data are never written to; what may change
-meanwhile (on disk) or has no one form (sparse) is copied."""
+meanwhile (on disk), or a sparse matrix that is not in its one form, is copied."""
 
 import math
 import mmap
@@ -222,7 +222,7 @@ def on_disk(array: np.ndarray) -> bool:
 
 
 def check_matrix(X: object, name: str = "X") -> np.ndarray | sp.csr_matrix:
-    """Return X as float64: dense, or CSR in canonical form; copied if sparse or on disk."""
+    """Return X as float64: dense, or CSR in canonical form; copied if on disk."""
     if sp.issparse(X):
         matrix: Any = canonical(X, name)
         values = matrix.data
@@ -247,7 +247,8 @@ def _no_matrix(name: str, ndim: int) -> InputError:
 
 
 def canonical(X: Any, name: str = "X") -> sp.csr_matrix:
-    """Return a copy of a sparse matrix as CSR of float64: no repeated, no zero entries, sorted."""
+    """Return a sparse matrix as CSR of float64: no repeated, no zero entries, sorted. It shares the
+    arrays of a matrix that is all this already."""
     if X.ndim != 2:
         raise _no_matrix(name, X.ndim)
     kind = np.dtype(getattr(X, "dtype", object)).kind
@@ -256,23 +257,30 @@ def canonical(X: Any, name: str = "X") -> sp.csr_matrix:
     if kind not in "fiub":
         raise InputError(f"{name} must be a matrix of numbers, not of {X.dtype}")
     try:
-        # A copy has no flags that may be out of date.
-        copy = (X if X.format in ("csr", "csc") else X.tocoo()).copy()
-        if copy.format != "coo":
-            copy.check_format(full_check=True)
+        # A new matrix has no flags that may be out of date.
+        if X.format in ("csr", "csc"):
+            own = type(X)((X.data, X.indices, X.indptr), shape=X.shape)
+            own.check_format(full_check=True)
+        else:
+            own = X.tocoo(copy=True)
     except (ValueError, IndexError) as error:
         raise InputError(f"{name} is not a valid sparse matrix: {error}") from None
     if kind == "b":  # repeated truth values stay such; others become float64 before they are summed
-        copy.sum_duplicates()
+        own = own.copy()
+        own.sum_duplicates()
 
     def place(at: int) -> str:
-        entries = copy.tocoo()
+        entries = own.tocoo()
         return place_of((int(entries.row[at]), int(entries.col[at])))
 
-    copy.data = promoted_exactly(copy.data, name, place)
-    made = sp.csr_matrix(copy)
-    made.sum_duplicates()
-    made.eliminate_zeros()
+    own.data = promoted_exactly(own.data, name, place)
+    made = sp.csr_matrix(own)
+    parts = (made.data, made.indices, made.indptr)
+    whole = made.has_canonical_format and made.data.size == made.nnz and made.data.all()
+    if not whole or any(on_disk(x) or not x.flags.c_contiguous for x in parts):
+        made = made.copy()
+        made.sum_duplicates()
+        made.eliminate_zeros()
     return made
 
 

@@ -197,6 +197,7 @@ def test_a_sparse_matrix_means_its_canonical_form(spelling: str) -> None:
 
 
 def test_a_matrix_that_believes_itself_canonical_is_not_believed() -> None:
+    assert np.shares_memory(check_matrix(CSR).data, CSR.data)
     liar = halves(CSR)
     liar.has_canonical_format = liar.has_sorted_indices = True
     assert np.array_equal(check_matrix(liar).data, CSR.data)
