@@ -337,6 +337,7 @@ def test_windows_of_tied_pairs_do_not_grow(monkeypatch: pytest.MonkeyPatch) -> N
     assert max(call.args[2] for call in made.call_args_list) <= finish.first_size(3)
 
 
+@pytest.mark.slow
 def test_widths_of_blocks_end_at_rounding() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(20_000, 20))

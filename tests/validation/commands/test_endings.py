@@ -268,6 +268,7 @@ def test_columns_are_kept_as_they_are_and_certify_takes_what_predict_writes(fill
     assert audit["auc"] == float(found["scores"][1] > found["scores"][0])
 
 
+@pytest.mark.slow
 def test_a_closed_stream_takes_what_is_written() -> None:
     for words, found in (("solve xor --lam 1 2>&-", "certified"), ("validate --list >&-", "")):
         run = f"{shlex.quote(sys.executable)} -m aucert {words}"

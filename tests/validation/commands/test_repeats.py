@@ -120,6 +120,7 @@ def test_the_same_seed_gives_the_same_document(command: Command) -> None:
     assert one | {"seconds": 0} == two | {"seconds": 0}
 
 
+@pytest.mark.slow
 def test_every_kind_of_file_has_the_same_answer(command: Command) -> None:
     named: dict[str, Any] = {"q": np.array([f"q {k}" for k in COLUMNS["q"]])}
     written("t.csv")
