@@ -41,12 +41,6 @@ class Row(Outcome, Statement):
         """Whether the verdict is the expected one; never for a claim that raised."""
         return self.verdict == self.expected_verdict
 
-    @property
-    def public(self) -> dict[str, Any]:
-        """The keys that other people's scripts may rely on."""
-        hidden = ("details", "figures", "formula", "profile")
-        return {key: value for key, value in asdict(self).items() if key not in hidden}
-
     @classmethod
     def from_document(cls, row: dict[str, Any]) -> Row:
         """Return the row that `asdict` and JSON took apart."""
@@ -432,7 +426,10 @@ class Report:
         found["parameters"] = {"profile": self.profile, "only": only}
         found |= {"environment": self.environment, "seconds": self.seconds}
         found["recorded"] = {name: record()[name] for name in ("date", "version", "profile")}
-        return found | {"claims": [row.public for row in self.rows]}
+        hidden = ("details", "figures", "formula", "profile")  # no script may rely on them
+        rows = [asdict(row) for row in self.rows]
+        claims = [{k: x for k, x in row.items() if k not in hidden} for row in rows]
+        return found | {"claims": claims}
 
     def counts(self) -> list[tuple[str, dict[str, int]]]:
         """Return kind by kind, and for all, how many claims stand where; each adds up to all."""
