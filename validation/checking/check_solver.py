@@ -4,7 +4,6 @@ causes: cheap guesses, each checked against the answers themselves."""
 
 import json
 import time
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -43,7 +42,7 @@ class CheckRow:
     excess: float | None = None
     seconds: float = 0.0
     message: str = ""
-    w: np.ndarray | None = field(default=None, repr=False)
+    w: Any = field(default=None, repr=False)
     changed: tuple[str, ...] = ()
 
     @property
@@ -181,9 +180,11 @@ def check_solver(
             rows.append(row)
             if progress is not None:
                 progress(len(rows), len(problems), row)
+    causes = likely_causes(rows, loss, tol)
     name = fit if isinstance(fit, str) else getattr(fit, "__qualname__", type(fit).__name__)
-    found = tuple(rows), likely_causes(rows, loss, tol), name, loss, float(tol), float(max_time)
-    return CheckReport(*found, seed, runner.how, time.perf_counter() - begin)
+    asked = {"loss": loss, "tol": float(tol), "max_time": float(max_time), "seed": seed}
+    took = time.perf_counter() - begin
+    return CheckReport(tuple(rows), causes, name, **asked, isolation=runner.how, seconds=took)
 
 
 SMALL_OPTIMUM = 1e-6  # Below this an optimum is not a scale; F(0) = 1 is.
@@ -198,34 +199,27 @@ def judged(problem: ReferenceProblem, loss: str, tol: float, answer: Answer) -> 
     if not np.isfinite(w).all():
         at = int(np.flatnonzero(~np.isfinite(w))[0])
         return replace(row, verdict="not finite", message=f"weight {at} is {w[at]}")
-    value = upper_value(problem, loss, w)
-    if value is None:
+    value, gap, excess = distance(problem, loss, w)
+    if excess is None:
         return replace(row, message=f"weights up to {np.abs(w).max():.3g}: F(w) overflows", w=w)
-    gap = above(value - row.lower)
-    share = excess(problem, loss, gap)
-    verdict = "pass" if share <= tol else "fail"
-    return replace(row, verdict=verdict, objective=value, gap=gap, excess=share, w=w)
+    verdict = "pass" if excess <= tol else "fail"
+    return replace(row, verdict=verdict, objective=value, gap=gap, excess=excess, w=w)
 
 
-def excess(problem: ReferenceProblem, loss: str, gap: float) -> float:
-    """Return the gap over the optimum, or ten times the gap where the optimum is below 1e-6."""
-    lower, upper = problem.optimum[loss]
-    return gap / lower if upper >= SMALL_OPTIMUM else 10 * gap
-
-
-def upper_value(problem: ReferenceProblem, loss: str, w: np.ndarray) -> float | None:
-    """Return an upper bound of F(w), rounding included; None where it overflows."""
-    whole = whole_problem(problem, loss)
+def distance(problem: ReferenceProblem, loss: str, w: np.ndarray) -> tuple[Any, Any, Any]:
+    """Return F(w), by how much it exceeds the optimum, and by what share of it, or ten times as
+    much where that is below 1e-6: upper bounds, rounding included. None where F(w) overflows."""
+    whole, (lower, upper) = whole_problem(problem, loss), problem.optimum[loss]
     with np.errstate(all="ignore"):
         scores, norm2 = whole.space.scores(w), whole.space.norm2(w)
         if not (np.isfinite(scores).all() and np.isfinite(norm2 + scores @ scores)):
-            return None
+            return None, None, None
         value = float(careful_primal(whole, w).high)
-    lower = problem.optimum[loss][0]
     if lower > value:
         below = f"below the proved lower bound {lower!r}: please report"
         raise CertificateError(f"F(w) is at most {value!r}, {below}")
-    return value
+    gap = above(value - lower)
+    return value, gap, gap / lower if upper >= SMALL_OPTIMUM else 10 * gap
 
 
 def whole_problem(problem: ReferenceProblem, loss: str, factor: float = 1.0) -> Problem:
@@ -237,33 +231,36 @@ def whole_problem(problem: ReferenceProblem, loss: str, factor: float = 1.0) -> 
 AWKWARD_UNITS = {*"large-units large-values small-units offset unequal-columns outlier".split()}
 NEAR = 0.1  # an excess up to which stopping too early is a likely cause
 
-Failed = Sequence[tuple[CheckRow, np.ndarray]]  # with their weights
-
 
 def likely_causes(rows: Sequence[CheckRow], loss: str, tol: float) -> tuple[str, ...]:
     """Return the causes of the first kind that has any; none if nothing failed."""
-    failed = [(row, row.w) for row in rows if row.w is not None and row.verdict == "fail"]
     with np.errstate(all="ignore"):  # the weights may be anything
-        for kind in _causes(rows, failed, loss, tol) if failed else ():
+        for kind in _causes(rows, loss, tol):
             found = tuple(cause for likely, cause in kind if likely)
             if found:
                 return found
     return ()
 
 
-def _causes(
-    rows: Sequence[CheckRow], failed: Failed, loss: str, tol: float
-) -> Iterator[list[tuple[bool, str]]]:
+def _causes(rows: Sequence[CheckRow], loss: str, tol: float) -> Iterator[list[tuple[bool, str]]]:
     """Yield kinds of causes: for each whether it is likely, and a sentence."""
-    answers = [(row.problem, row.w) for row in rows if row.w is not None]
-    moved = [(problem, w) for problem, w in answers if w.any()]
+    failed = [row for row in rows if row.verdict == "fail"]
+    if not failed:
+        return
+
+    def solves(row: CheckRow, loss: str, w: np.ndarray) -> bool:
+        excess = distance(row.problem, loss, w)[-1]
+        return excess is not None and excess <= tol
+
+    answered = [row for row in rows if row.w is not None]
+    moved = [row for row in answered if row.w.any()]
     same = [
-        np.abs(w - v).max() <= 1e-9 * np.abs(w).max()
-        for (problem, w), (other, v) in combinations(moved, 2)
-        if problem.data == other.data and problem.lam != other.lam
+        np.abs(one.w - other.w).max() <= 1e-9 * np.abs(one.w).max()
+        for one, other in combinations(moved, 2)
+        if one.problem.data == other.problem.data and one.problem.lam != other.problem.lam
     ]
-    stays, ignores = len(answers) >= 2 and not moved, len(same) >= 2 and all(same)
-    turned = sum(_solves(row.problem, loss, -w, tol) for row, w in failed if w.any())
+    stays, ignores = len(answered) >= 2 and not moved, len(same) >= 2 and all(same)
+    turned = sum(solves(row, loss, -row.w) for row in failed if row.w.any())
     of, minus = f"of {len(failed)}.", "the sign is wrong, or the classes are exchanged: -w"
     plain = {row.verdict for row in rows if row.problem.sample_weight is None}
     weighted = {row.verdict for row in rows if row.problem.sample_weight is not None}
@@ -274,8 +271,8 @@ def _causes(
         (2 * turned >= len(failed), f"{minus} solves {turned} {of}"),
         (weighs, "only the problems with row weights fail: sample_weight must mean repetition."),
     ]
-    others = (other for other in LOSSES if other != loss)
-    solved = {k: sum(_solves(row.problem, k, w, tol) for row, w in failed) for k in others}
+    others = [other for other in LOSSES if other != loss]
+    solved = {other: sum(solves(row, other, row.w) for row in failed) for other in others}
     best = highest(solved, key=lambda other: solved[other])
     said = f"it minimises the {best} loss: of that it solves {solved[best]} {of}"
     yield [(2 * solved[best] >= len(failed), said)]
@@ -293,15 +290,10 @@ def _causes(
         (awkward, f"{units}that depends on their units."),
         (len(bad) >= 2 and distinct == {"pass"}, f"{ties}wrong where scores tie."),
     ]
-    near = [r.excess is not None and lowest(r.excess, r.gap or 0.0) <= NEAR for r, _ in failed]
+    near = [row.excess is not None and lowest(row.excess, row.gap) <= NEAR for row in failed]
     said = "every answer is near its optimum (within a tenth of it, or of F(0) = 1), but "
     said += f"{len(failed)} not within the tolerance: it may stop too early, or "
     yield [(all(near), f"{said}leave a small term out.")]
-
-
-def _solves(problem: ReferenceProblem, loss: str, w: np.ndarray, tol: float) -> bool:
-    value = upper_value(problem, loss, w)
-    return value is not None and excess(problem, loss, value - problem.optimum[loss][0]) <= tol
 
 
 # What stands in place of lam, and the factor that it is of lam: of n rows and N pairs.
@@ -319,11 +311,11 @@ SCALINGS: dict[str, Callable[[float, int, int], float]] = {
 }
 
 
-def _other_lam(failed: Failed, loss: str, tol: float) -> str | None:
+def _other_lam(failed: Sequence[CheckRow], loss: str, tol: float) -> str | None:
     """Try what may stand in place of lam on a few small problems that tell lams apart."""
-    tried = [(row, w) for row, w in failed if row.problem.y.size <= 100 and row.lower > 0.01]
-    tried = [(row.problem, w) for row, w in tried if row.excess is not None]
-    probes = sorted(tried, key=lambda probe: abs(np.log10(probe[0].lam) + 0.5))[:4]
+    small = [row for row in failed if row.problem.y.size <= 100 and row.lower > 0.01]
+    probes = [(row.problem, row.w) for row in small if row.excess is not None]
+    probes = sorted(probes, key=lambda probe: abs(np.log10(probe[0].lam) + 0.5))[:4]
     if len(probes) < 2:
         return None
 
@@ -336,9 +328,8 @@ def _other_lam(failed: Failed, loss: str, tol: float) -> str | None:
         worst = 0.0
         for problem, w in probes:
             n, n_pos = problem.y.size, int(problem.y.sum())
-            factor = factor_of(problem.lam, n, n_pos * (n - n_pos))
-            scaled, solution = solved_at(problem, factor)
-            lower = highest(solution.certificate.dual, 1e-300)
+            scaled, best = solved_at(problem, factor_of(problem.lam, n, n_pos * (n - n_pos)))
+            lower = highest(best.certificate.dual, 1e-300)
             # Where F(0) = 1 is nearly optimal, any short w has nearly the least F.
             scale = highest(lowest(lower, 10 * (1 - lower)), 1e-300)
             worst = highest(worst, (scaled.objective(w) - lower) / scale)
@@ -347,13 +338,12 @@ def _other_lam(failed: Failed, loss: str, tol: float) -> str | None:
     def exponent_of(problem: ReferenceProblem, w: np.ndarray) -> float:
         """Return the power of ten, between -6 and 6, of the factor at which the optimum is as long
         as w: its length falls with lam."""
-
-        length, steps = float(np.linalg.norm(w)), 12 * np.arange(1, 2**14) / 2**14 - 6
-
-        def short(exponent: float) -> bool:
-            return float(np.linalg.norm(solved_at(problem, 10**exponent)[1].w)) <= length
-
-        return -6 + 12 * (bisect_left(steps, True, key=short) + 0.5) / 2**14
+        low, high = -6.0, 6.0
+        for _ in range(14):
+            middle = (low + high) / 2
+            length = np.linalg.norm(solved_at(problem, 10**middle)[1].w)
+            low, high = (low, middle) if length <= np.linalg.norm(w) else (middle, high)
+        return (low + high) / 2
 
     worst = {text: worst_at(factor_of) for text, factor_of in SCALINGS.items()}
     best, near = lowest(worst, key=lambda text: worst[text]), highest(tol, 1e-3)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -30,9 +30,9 @@ class Curve:
     """One solver: when it had weights, and how far they were from the optimum at most."""
 
     name: str
-    seconds: tuple[float, ...]
-    gap: tuple[float, ...]
-    relative_gap: tuple[float, ...]
+    seconds: Sequence[float]
+    gap: Sequence[float]
+    relative_gap: Sequence[float]
     ended: str
     way: str
 
@@ -95,9 +95,7 @@ class GapCurves:
 
     @classmethod
     def from_dict(cls, held: dict[str, Any]) -> GapCurves:
-        numbers, curves = ("seconds", "gap", "relative_gap"), held["curves"]
-        read = (Curve(**{**c, **{k: tuple(map(float, c[k])) for k in numbers}}) for c in curves)
-        return cls(**{**held, "curves": tuple(read)})
+        return cls(**held | {"curves": tuple(Curve(**curve) for curve in held["curves"])})
 
 
 def picture(figure: Any, kind: str) -> bytes:
@@ -125,7 +123,6 @@ MOST_IN_C = 2**31 - 1  # iterations that a solver written in C may count at most
 EFFORTS: dict[str, list[dict[str, Any]]] = {
     "max_iter": [{"max_iter": 1 << k} for k in range(63)],
     "tol": [{"tol": float(f"1e-{k}")} for k in range(1, 13)],
-    "once": [{}],
 }
 
 
@@ -197,43 +194,42 @@ def gap_curves(
     if rows.size > LARGEST:
         raise InputError(f"X has {rows.size:,} numbers, {LARGEST:,} at most: take fewer rows")
     labels, lam, max_time = problem.pairs.positive.astype(int), float(lam), float(max_time)
-    few = np.concatenate([np.flatnonzero(labels == k)[:WARM_UP_ROWS] for k in (0, 1)])
     whole = {"X": rows, "y": labels, "lam": lam}
     progress(f"{data}, lam {lam:g}: the lower bound")
     limit = max(10 * max_time, WARM_UP_SECONDS)  # it compiles, too
     dual = float(solve(X, y, lam, loss=loss, tol=ACCURACY, max_time=limit).certificate.dual)
-    curves, how, limit = [], "", max(max_time, WARM_UP_SECONDS)
+    curves, how = [], ""
     for name, fit in named.items():
         progress(f"{data}, lam {lam:g}: {name}, {max_time:g} s at most")
         with closing(start(fit, seed, isolate)) as runner:
-            how, takes = runner.how, runner.takes
-            way = next((k for k in ("callback", "max_iter", "tol") if k in takes), "once")
-            small = whole | {"X": rows[few], "y": labels[few]}
-            small |= {"trace": max_time} if way == "callback" else {}
-            if runner.ask(small, limit)["kind"] == "timeout":
-                late = f"did not come back in {limit:g} s"
-                found = [], f"its first run, of {few.size} rows, {late}"
-            else:
-                found = _points_of(runner, way, whole, max_time)
-        curves.append(_judged(name, problem, dual, *found, way))
+            how = runner.how
+            way = next((k for k in ("callback", "max_iter", "tol") if k in runner.takes), "once")
+            points, ended = _points_of(runner, way, whole, max_time)
+        curves.append(_judged(name, problem, dual, points, ended, way))
     n, d = rows.shape
     return GapCurves(data, n, d, lam, loss, max_time, dual, tuple(curves), how)
 
 
-def _points_of(runner: Any, way: str, request: Request, max_time: float) -> tuple[list[Point], str]:
-    """Return when a fit had which weights, and how it ended."""
+def _points_of(runner: Any, way: str, whole: Request, max_time: float) -> tuple[list[Point], str]:
+    """Return when a fit had which weights, and how it ended; first comes a run of a few rows."""
+    few = np.concatenate([np.flatnonzero(whole["y"] == k)[:WARM_UP_ROWS] for k in (0, 1)])
+    traced = {"trace": max_time} if way == "callback" else {}
+    limit = max(max_time, WARM_UP_SECONDS)
+    small = whole | {"X": whole["X"][few], "y": whole["y"][few]} | traced
+    if runner.ask(small, limit)["kind"] == "timeout":
+        return [], f"its first run, of {few.size} rows, did not come back in {limit:g} s"
     points: list[Point] = []
-    left, grace = max_time, GRACE if way == "callback" else 0.0
-    for arguments in EFFORTS.get(way, [{"trace": max_time}]):
+    left, grace = max_time, GRACE if traced else 0.0
+    for arguments in EFFORTS.get(way, [traced]):
         if left <= 0:
             return points, OUT_OF_TIME
-        answer = runner.ask(request | arguments, left + grace)
+        answer = runner.ask(whole | arguments, left + grace)
         kind, left = answer["kind"], left - answer["seconds"]
         if kind == "stopped":
             return answer["points"], OUT_OF_TIME
         if kind == "timeout" and points:
             return points, OUT_OF_TIME
-        if kind == "timeout" and grace:
+        if kind == "timeout" and traced:
             return [], f"no call came back in {max_time + GRACE:g} s: call callback more often"
         if kind == "timeout":
             return [], f"one fit takes longer than {max_time:g} s: raise --max-time"

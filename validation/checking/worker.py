@@ -16,11 +16,9 @@ import threading
 import time
 import traceback
 import warnings
-from base64 import b64decode, b64encode
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout, suppress
 from copy import deepcopy
-from functools import partial
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -105,25 +103,6 @@ Request = dict[str, Any]
 Answer = dict[str, Any]
 
 Point = tuple[float, Sequence[float]]  # Seconds of the fit, and the weights (d,) it had then.
-
-
-def send(pipe: Connection, message: dict[str, Any]) -> None:
-    """Write a message as JSON, its arrays as npy: nothing that a fit wrote is unpickled."""
-
-    def npy(array: np.ndarray) -> dict[str, str]:
-        np.save(held := io.BytesIO(), array, allow_pickle=False)
-        return {"npy": b64encode(held.getvalue()).decode()}
-
-    pipe.send_bytes(json.dumps(message, default=npy).encode())
-
-
-def receive(pipe: Connection) -> dict[str, Any]:
-    def made(held: dict[str, Any]) -> Any:
-        if "npy" not in held:
-            return held
-        return np.load(io.BytesIO(b64decode(held["npy"])), allow_pickle=False)
-
-    return json.loads(pipe.recv_bytes(), object_hook=made)
 
 
 class TimeOver(Exception):
@@ -235,17 +214,20 @@ def serve(fit: Callable[..., Any] | str, seed: int, pipe: Connection) -> None:
             time.sleep(1.0)
         os.killpg(0, signal.SIGKILL)
 
+    def say(answer: Answer) -> None:
+        """Send JSON: nothing that a fit wrote is unpickled."""
+        pipe.send_bytes(json.dumps(answer).encode())
+
     threading.Thread(target=end_with_parent, daemon=True).start()
     try:
         function = load_function(fit) if isinstance(fit, str) else fit
     except InputError as error:
-        send(pipe, {"kind": "refused", "message": str(error)})
+        say({"kind": "refused", "message": str(error)})
         return
-    send(pipe, {"kind": "ready", "takes": arguments_of(function)})
+    say({"kind": "ready", "takes": arguments_of(function)})
     with suppress(EOFError):
         while True:
-            started = partial(send, pipe, {"kind": "started"})
-            send(pipe, call(function, receive(pipe), seed, started))
+            say(call(function, pipe.recv(), seed, lambda: say({"kind": "started"})))
 
 
 START_SECONDS = 120.0  # for imports and reading rows; not part of a fit's time
@@ -256,56 +238,60 @@ class OwnProcess:
     """Asks a fit in a process of its own, and stops it when its time is over."""
 
     def __init__(self, fit: Callable[..., Any] | str, seed: int):
-        self.fit, self.seed = fit, seed
+        self.fit, self.seed, self._pid = fit, seed, 0
         kind = "a new interpreter" if isinstance(fit, str) else "a fork of this process"
         self.how = f"in {kind}, stopped when its time is over"
         self._printed = tempfile.TemporaryFile()  # noqa: SIM115 - as long as this object
+
+    @property
+    def takes(self) -> Sequence[str]:
+        """The names of the function's arguments."""
         self._start()
+        return self._takes
 
     def ask(self, request: Request, limit: float) -> Answer:
         """Return the answer; its kind is "timeout" or "crash" where the process had to be ended."""
-        if self.pid is None:
-            self._start()
+        self._start()
         self._printed.seek(0)  # what earlier fits have printed is dropped; the fit prints here
         self._printed.truncate()
         with suppress(ConnectionError):  # it has ended; reading says how
-            send(self._pipe, request)
+            self._pipe.send(request)
         start, answer = time.perf_counter(), self._read(START_SECONDS)
         if answer["kind"] == "started":
             start, answer = time.perf_counter(), self._read(limit)
         return {"seconds": time.perf_counter() - start} | answer
 
     def close(self) -> None:
-        self._kill()
+        if self._pid:
+            self._kill()
         self._printed.close()
 
     def _kill(self) -> int:
         """Kill the process and its group; return its status, which is its own if it had ended."""
-        if self.pid is None:
-            return 0
         for kill in (os.killpg, os.kill):  # its group, and itself if it has none yet
             with suppress(ProcessLookupError):
-                kill(self.pid, signal.SIGKILL)
-        status, self.pid = os.waitpid(self.pid, 0)[1], None
+                kill(self._pid, signal.SIGKILL)
+        status, self._pid = os.waitpid(self._pid, 0)[1], 0
         self._pipe.close()
         return os.waitstatus_to_exitcode(status)
 
     def _start(self) -> None:
-        """Fork: the one way to run a function that only this process knows."""
+        """Fork, if there is no process: the one way to run what only this process knows."""
+        if self._pid:
+            return
         self._pipe, theirs = Pipe()
         with theirs, warnings.catch_warnings():
             # Python warns if there are threads; the child starts none and holds no lock of theirs.
             warnings.simplefilter("ignore", DeprecationWarning)
-            self.pid: int | None = os.fork()
-            if self.pid == 0:
+            self._pid = os.fork()
+            if not self._pid:
                 self._be_asked(theirs)
         first = self._read(START_SECONDS)
         if first["kind"] != "ready":
-            self.close()
             late = f"importing it took more than {START_SECONDS:g} s"
             said = late if first["kind"] == "timeout" else first["message"]
             raise InputError(said if said.startswith(str(self.fit)) else f"{self.fit}: {said}")
-        self.takes: Sequence[str] = first["takes"]
+        self._takes: Sequence[str] = first["takes"]
 
     def _be_asked(self, theirs: Connection) -> NoReturn:
         """In the child, serve the function, or become an interpreter that imports and serves it."""
@@ -327,7 +313,6 @@ class OwnProcess:
             # The threads of a linear algebra library do not survive a fork.
             with threadpool_limits(1):
                 serve(self.fit, self.seed, theirs)
-            os._exit(0)
         except BaseException:
             traceback.print_exc()
         finally:
@@ -337,7 +322,7 @@ class OwnProcess:
         """Return the next answer, at the latest after `limit` seconds."""
         try:
             if self._pipe.poll(max(limit, 0.0)):
-                return receive(self._pipe)
+                return json.loads(self._pipe.recv_bytes())
         except (EOFError, ConnectionResetError):  # it has ended by itself
             code = self._kill()
             how = f"exit status {code}" if code >= 0 else signal.Signals(-code).name
