@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 BLACK, ORANGE, BLUE, GREY = "#000000", "#d55e00", "#0072b2", "#999999"
-COUNTS = {"seconds": "seconds", "n_iter": "steps"}
 FAR = 30.0  # Times that differ by more than this factor are drawn on a logarithmic axis.
 ROUNDING = 1e-10  # Relative error of a score: features of order one, up to some 10,000 of them.
 
@@ -93,25 +92,25 @@ def gap_curves(
 ) -> Figure:
     """Draw how the relative gap of solutions of one problem fell, by "seconds" or "n_iter". What a
     solver knew on the way is not certified; the last point, marked, is."""
-    check_choice("by", by, tuple(COUNTS))
+    check_choice("by", by, ("seconds", "n_iter"))
     many = {solutions.method: solutions} if isinstance(solutions, Solution) else dict(solutions)
     if not many:
         raise InputError("give at least one solution")
     figure, axes = canvas(axes)
     drawn: list[float] = []
     for k, (name, solution) in enumerate(many.items()):
-        certificate, (color, _, dashes) = solution.certificate, STYLES[k % len(STYLES)]
-        last = certificate.gap / max(certificate.primal, 1e-300)
+        color, _, dashes = STYLES[k % len(STYLES)]
+        last = solution.certificate.gap / max(solution.certificate.primal, 1e-300)
         known = [step for step in solution.history if np.isfinite(step.gap) and step.primal > 0]
-        x = [float(getattr(step, by)) for step in known]
-        y = [max(step.gap / step.primal, last) for step in known]
-        x, y = [*x, float(getattr(solution, by))], [*y, last]
+        x = [getattr(step, by) for step in (*known, solution)]
+        y = [*(max(step.gap / step.primal, last) for step in known), last]
         axes.plot(x, y, linestyle=dashes, color=color, label=name)
         axes.plot(x[-1:], y[-1:], "o", color=color)
         drawn += [value for value in x if value > 0]
     if by == "seconds" and drawn and max(drawn) > FAR * min(drawn):
         axes.set_xscale("log")
-    axes.set(yscale="log", xlabel=COUNTS[by], ylabel="relative gap", title="The dots are certified")
+    axes.set(xlabel="steps" if by == "n_iter" else by, ylabel="relative gap", yscale="log")
+    axes.set_title("The dots are certified")
     axes.grid(alpha=0.3)
     legend_below(axes)
     return figure
@@ -202,9 +201,8 @@ def margin_distribution(
     names = ("active, certified", "undecided", "beyond the margin, certified")
     labels = [f"{n} ({v.size / margins.size:.1%})" for n, v in zip(names, values, strict=True)]
     figure, axes = canvas(axes)
-    edges = np.histogram_bin_edges(margins, bins=60).tolist()
     style: Any = {"color": [ORANGE, GREY, BLUE], "label": labels, "edgecolor": BLACK, "lw": 0.3}
-    bars: Any = axes.hist(values, edges, stacked=True, **style)[2]
+    bars: Any = axes.hist(values, 60, stacked=True, **style)[2]
     for part, hatch in zip(bars, ("///", "", "..."), strict=True):  # they differ in grey, too
         for bar in part:
             bar.set_hatch(hatch)
