@@ -425,6 +425,7 @@ def _spent(value: Any, ends: bool = True) -> str:
     if len(value) < 3:
         return " and ".join(map(shown_value, value))
     low, high = (shown_value(end(value)) for end in (min, max))
+    ends = ends and not isinstance(value[0], str)  # names are in no order
     return f"{len(value)} values" + f" from {low} to {high}" * ends
 
 
