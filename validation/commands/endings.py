@@ -115,50 +115,43 @@ class Stopped(BaseException):
 
 
 class _Watch:
-    """The interrupts received so far, and a timer that raises them again."""
+    """The interrupts received so far in a block of `stopped_at_once`."""
 
     def __init__(self) -> None:
         self.count = 0
-        self.finished = False
-        self._alarm: Any = None
-        self._hook = sys.unraisablehook
+        self.finished = False  # from there on none is heard
 
     def heard(self, number: int, frame: FrameType | None) -> None:
-        self.count += 1
-        sys.unraisablehook = self._dropped
-        if self.count == 1 and hasattr(signal, "setitimer"):
-            self._alarm = signal.signal(signal.SIGALRM, self._again)
+        """Answer an interrupt, or the timer that repeats it; let what cleans up after it go on."""
+        if self.finished:
+            return
+        if number == signal.SIGINT:
+            self.count += 1
             signal.setitimer(signal.ITIMER_REAL, AGAIN, AGAIN)
-        if self.count >= INSISTING or not _on_its_way():
+        if self.count >= INSISTING or not is_interrupt(sys.exception(), Stopped):
             raise Stopped
 
-    def _again(self, number: int, frame: FrameType | None) -> None:
-        if not _on_its_way():
-            raise Stopped
-
-    def _dropped(self, what: sys.UnraisableHookArgs) -> None:
-        """Suppress the message about an interrupt that a finaliser dropped: it is raised again."""
-        if not isinstance(what.exc_value, Stopped):
-            self._hook(what)
-
-    def close(self) -> None:
-        sys.unraisablehook = self._hook
-        if self._alarm is not None:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            signal.signal(signal.SIGALRM, self._alarm)
-
-
-def _on_its_way() -> bool:
-    """Whether the code at hand cleans up after a `Stopped` that passes through it."""
-    error = sys.exception()
-    while error is not None and not isinstance(error, Stopped):
-        error = error.__context__
-    return error is not None
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        before, hook = signal.getsignal(signal.SIGINT), sys.unraisablehook
+        # No message about an interrupt that a finaliser drops: it is raised again.
+        sys.unraisablehook = lambda what: isinstance(what.exc_value, Stopped) or hook(what)
+        alarm = signal.signal(signal.SIGALRM, self.heard)
+        signal.signal(signal.SIGINT, self.heard)
+        try:
+            yield
+        finally:
+            if not (self.finished and before is interrupted_early):
+                signal.signal(signal.SIGINT, before)
+            if self.count:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, alarm)
+            sys.unraisablehook = hook
 
 
-def is_interrupt(error: BaseException | None) -> bool:
+def is_interrupt(error: BaseException | None, kinds: Any = (KeyboardInterrupt, Stopped)) -> bool:
     """Return whether an error is an interrupt, or what compiled code has made of one."""
-    while error is not None and not isinstance(error, KeyboardInterrupt | Stopped):
+    while error is not None and not isinstance(error, kinds):
         error = error.__cause__ or error.__context__
     return error is not None
 
@@ -196,26 +189,18 @@ def stopped_at_once() -> Iterator[None]:
     meanwhile what cleans up is left in peace. A block inside another ends as the outer one will.
     Without effect outside the main thread, and where somebody else handles interrupts. After
     `finish` none is heard until the end of the block, or of a process of our own."""
-    before, watch = _handler(), _watch()
-    inner, ours = watch is not None, before is interrupted_early
-    if watch is None:
-        if not (ours or before is signal.default_int_handler):
-            yield
-            return
-        watch = _Watch()
-    end = Stopped if inner else KeyboardInterrupt
-    try:
-        if not inner:
-            signal.signal(signal.SIGINT, watch.heard)
+    before, outer = _handler(), _watch()
+    if outer is None and before not in (interrupted_early, signal.default_int_handler):
         yield
+        return
+    watch, end = (_Watch(), KeyboardInterrupt) if outer is None else (outer, Stopped)
+    try:
+        with nullcontext() if outer else watch.listening():
+            yield
     except BaseException:
         if watch.count:
             raise end from None
         raise
-    finally:
-        if not inner:
-            signal.signal(signal.SIGINT, _unheard if watch.finished and ours else before)
-            watch.close()
     if watch.count:
         raise end
 
@@ -225,16 +210,10 @@ def finish() -> None:
     a status of 130 would say that they are not there. An interrupt that came before ends it now.
     Without effect outside of `stopped_at_once`."""
     watch = _watch()
-    if watch is None:
-        return
-    if watch.count:
+    if watch is not None and watch.count:
         raise Stopped  # somebody has swallowed it
-    signal.signal(signal.SIGINT, _unheard)  # answers what has come, then lets nothing in
-    watch.finished = True
-
-
-def _unheard(number: int, frame: FrameType | None) -> None:
-    """Do nothing; unlike `SIG_IGN`, which programs that are started would inherit."""
+    if watch is not None:
+        watch.finished = True  # not `SIG_IGN`, which programs that are started would inherit
 
 
 @contextmanager
@@ -342,15 +321,15 @@ def result_first(as_json: bool) -> Iterator[list[tuple[Any, str]]]:
     also before an error of the files."""
     from ...exact.errors import InputError
 
-    found: list[tuple[Any, str]] = []
+    found, failed = list[tuple[Any, str]](), None
     try:
         yield found
-    except (OSError, InputError):
-        for document, text in found:
-            say(document, text, as_json)
-        raise
+    except (OSError, InputError) as error:
+        failed = error
     for document, text in found:
         say(document, text, as_json)
+    if failed is not None:
+        raise failed
 
 
 def say(document: Any, text: str, as_json: bool) -> None:
