@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
 from inspect import cleandoc
-from typing import Any, Self
+from typing import Any
 
 import click
 
@@ -40,30 +40,13 @@ def aucert() -> None:
     """Certified AUC maximization: pairwise AUC problems solved with a proof of optimality."""
 
 
-def _command(name: str, runs: str, help: str, *parameters: click.Parameter) -> None:
-    """Enter a command: it calls a function of `commands`, whose status it exits with, if any."""
-
-    def called(**given: Any) -> None:
-        module, function = runs.split(".")
-        try:
-            with stopped_at_once():
-                found = import_module(f".commands.{module}", __package__)
-                status = getattr(found, function)(**given)
-        except KeyboardInterrupt:
-            raise click.Abort from None  # of the other, click itself says something: an empty line
-        if status is not None:
-            sys.exit(status)
-
-    aucert.add_command(click.Command(name, None, called, [*parameters], cleandoc(help)))
-
-
-def _option(name: str, default: Any = None, help: str | None = None, **more: Any) -> click.Option:
+def _option(named: str, default: Any = None, help: str | None = None, **more: Any) -> click.Option:
     """Return an option that shows its default, if it has one; False is that of a flag."""
     if default is False:
         more |= {"is_flag": True}
     elif default not in (None, ()):
         more |= {"default": default, "show_default": True}
-    return click.Option(name.split(), help=help, **more)
+    return click.Option(named.split(), help=help, **more)
 
 
 def _joined(context: Any, option: Any, given: tuple[str, ...]) -> str | None:
@@ -77,9 +60,6 @@ KERNELS = "linear rbf laplacian precomputed"
 RULES = "equal-error midpoint youden accuracy"
 DATA = click.Argument(["name"], metavar="DATA")
 PATH = click.Path()
-JOBS = _option("--jobs", 1, type=click.IntRange(min=1))
-LIST = "--list list_only"
-REPEATED: dict[str, Any] = {"multiple": True, "metavar": "NAME"}
 WRITTEN = "qp and lifted first write every pair down, which --max-time does not cut short."
 LESS_TIME = "Seconds of solving, reading not counted; then it ends within one pass over the rows "
 LESS_TIME += "and one certificate."
@@ -90,7 +70,7 @@ GRID = "Repeatable.  [default: a grid of the data]"
 RIVAL = "Whose scaling --C is in, instead of --lam."
 INTERCEPT = "The rule for the intercept of the saved model."
 LEFT_OUT = "Columns of a file to leave out: A,B; repeatable."
-BEGUN = "Seconds after which nothing more is begun."
+STOPPED = "Seconds inside the fit, for each problem; then it is stopped."
 EVIDENCE = "Folder of finished numbers, a file an experiment: used again, and added to."
 CHECK = "Run a sample of the evidence again, drawn by the seed, compare, and stop."
 WORST = "Column of groups: the one with the largest mean loss counts."
@@ -108,8 +88,8 @@ def _given(help: str | None = None, default: Any = None, **more: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """The options of a problem. A loss and a kernel may be objects of one's own, and a model file
-    gives groups and a sign as lists of columns."""
+    """Every option of every command. A loss and a kernel may be objects of one's own, and a model
+    file gives groups and a sign as lists of columns."""
 
     target: str | None = _given("Label column of a file; the last by default, y in npz.")
     positive: str | None = _given("Positive label; the larger one by default.")
@@ -156,33 +136,45 @@ class Options:
     norm2: float | None = _given("|f|^2 of the scores, if known.", type=float)
     exact: bool = _given("For linear weights: in fractions too, unrounded.", False)
     keep: str | None = _given("Columns of DATA to carry over to the output: ID,NAME.")
-    keys: tuple[str, ...] = ()  # Which of them the command has.
-
-    @classmethod
-    def of(cls, given: dict[str, Any]) -> Self:
-        return cls(**given, keys=tuple(given))
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """What a result says was asked for; many lam are one option."""
-        kept = (key for key in self.keys if key not in ("as_json", "out"))
-        return {"lam" if key == "lams" else key: getattr(self, key) for key in kept}
+    data: tuple[str, ...] = _given("Built-in name or file; repeatable.", ("wdbc",), multiple=True)
+    profile: str = _given(None, "quick", type=Word("quick full"))
+    only: tuple[str, ...] = _given("One of --list; repeatable.", (), multiple=True, metavar="NAME")
+    list_only: bool = _given("List the tables and stop.", False, named="--list list_only")
+    jobs: int = _given(None, 1, type=click.IntRange(min=1))
+    data_dir: str | None = _given("Real data.  [default: $AUCERT_DATA]", type=PATH)
+    evidence: str | None = _given(EVIDENCE, type=PATH)
+    estimated: bool = _given("Say how long it takes and stop.", False, named="--estimate estimated")
+    checked: bool = _given(CHECK, False, named="--check checked")
 
     @property
     def ordered(self) -> bool:
         return not (self.qid is None and self.time is None and self.event is None)
 
 
-def _options(names: str, **changed: str | dict[str, Any]) -> list[click.Option]:
-    """Return options by the names of their fields; some have another help, or more is changed."""
-    found = []
-    for name in names.split():
-        given = {"named": f"--{name.replace('_', '-')}"}
-        given |= Options.__dataclass_fields__[name].metadata
-        new = changed.get(name, {})
-        given |= {"help": new} if isinstance(new, str) else new
-        found.append(_option(given.pop("named"), **given))
-    return found
+def _command(
+    name: str, runs: str, help: str, options: str, *arguments: click.Argument, **changed: Any
+) -> None:
+    """Enter a command: it calls a function of `commands`, whose status it exits with, if any. Of
+    some options another help is given here, or more is changed."""
+
+    def called(**given: Any) -> None:
+        module, function = runs.split(".")
+        try:
+            with stopped_at_once():
+                found = import_module(f".commands.{module}", __package__)
+                status = getattr(found, function)(**given)
+        except KeyboardInterrupt:
+            raise click.Abort from None  # of the other, click itself says something: an empty line
+        if status is not None:
+            sys.exit(status)
+
+    parameters: list[click.Parameter] = [*arguments]
+    for key in options.split():
+        given = {"named": f"--{key.replace('_', '-')}"}
+        given |= Options.__dataclass_fields__[key].metadata
+        new = changed.get(key, {})
+        parameters.append(_option(**given | ({"help": new} if isinstance(new, str) else new)))
+    aucert.add_command(click.Command(name, None, called, parameters, cleandoc(help)))
 
 
 # How a file is read, where it may be read in two ways; which columns are labels and features.
@@ -196,65 +188,53 @@ _command(
     "solve",
     "problems.run_solve",
     "Solve the full pairwise problem of DATA (a file, or a built-in name like wdbc).",
+    f"lam method threshold out no_data proof proof_rows {PROBLEM}",
     DATA,
-    *_options(
-        f"lam method threshold out no_data proof proof_rows {PROBLEM}",
-        lam={"required": True},
-        out="Folder for model, weights, result and proof.",
-    ),
+    lam={"required": True},
+    out="Folder for model, weights, result and proof.",
 )
 
 _command(
     "path",
     "problems.run_path",
     "Solve the problem of DATA (a file, a folder, a built-in name) at many lam, with proofs.",
+    f"lams n_lams cv method out {MODEL} l1_ratio {ORDER} {REST}",
     DATA,
-    *_options(
-        f"lams n_lams cv method out {MODEL} l1_ratio {ORDER} {REST}",
-        out="Folder for path.json and path-weights.csv.",
-        l1_ratio={"default": 0.0},
-        groups=GROUPS.format("--l1-ratio"),
-        tol={"default": 1e-6},
-        max_time=f"{LESS_TIME} With --cv the folds have as many.",
-    ),
+    out="Folder for path.json and path-weights.csv.",
+    l1_ratio={"default": 0.0},
+    groups=GROUPS.format("--l1-ratio"),
+    tol={"default": 1e-6},
+    max_time=f"{LESS_TIME} With --cv the folds have as many.",
 )
 
 _command(
     "certify",
     "problems.run_certify",
     "Tell how far somebody's weights or scores are from the optimum on DATA.",
+    f"lam convention C weights model scores norm2 exact {PROBLEM}",
     DATA,
-    *_options(
-        f"lam convention C weights model scores norm2 exact {PROBLEM}",
-        lam="Weight of the penalty, > 0, as in training.",
-    ),
+    lam="Weight of the penalty, > 0, as in training.",
 )
 
 _command(
     "predict",
     "predict.run_predict",
     "Score the rows of DATA with MODEL, a file that solve --out or save_model wrote.",
+    f"out drop keep {READ} as_json",
     click.Argument(["path"], metavar="MODEL"),
     DATA,
-    *_options(
-        f"out drop keep {READ} as_json",
-        out="File for the scores and labels, CSV.",
-        drop="Columns to leave out where the columns have no names: 3,5; repeatable.",
-    ),
+    out="File for the scores and labels, CSV.",
+    drop="Columns to leave out where the columns have no names: 3,5; repeatable.",
 )
 
 _command(
     "validate",
     "others.run_validate",
     "Check the papers' claims against exact answers: a table, and a report.",
-    _option("--profile", "quick", type=Word("quick full")),
-    _option("--only", help="Run this claim only; repeatable.", **REPEATED),
-    _option(LIST, False, "List the claims and stop."),
-    *_options(
-        "out", out="Folder of the report; verdicts in it are kept.  [default: aucert-report]"
-    ),
-    JOBS,
-    *_options("seed as_json"),
+    "profile only list_only out jobs seed as_json",
+    only="Run this claim only; repeatable.",
+    list_only="List the claims and stop.",
+    out="Folder of the report; verdicts in it are kept.  [default: aucert-report]",
 )
 
 _command(
@@ -265,14 +245,13 @@ _command(
     The labels y are 1 and 0, and w has one number per feature. FILE.py:FUNCTION is taken, too. For
     data of your own there is `aucert bench`.
     """,
+    "loss tol max_time seed only list_only out as_json",
     click.Argument(["solver"], metavar="MODULE:FUNCTION", required=False),
-    _option("--loss", "hinge", type=Word(FIRST)),
-    _option("--tol", 1e-3, "Relative excess."),
-    _option("--max-time", 60.0, "Seconds inside the fit, for each problem; then it is stopped."),
-    *_options("seed"),
-    _option("--only", help="One of --list; repeatable.", **REPEATED),
-    _option(LIST, False, "List the problems and stop."),
-    *_options("out as_json", out="Folder for check-solver.json and .txt."),
+    loss={"type": Word(FIRST)},
+    tol={"default": 1e-3, "help": "Relative excess."},
+    max_time={"default": 60.0, "help": STOPPED},
+    list_only="List the problems and stop.",
+    out="Folder for check-solver.json and .txt.",
 )
 
 _command(
@@ -286,40 +265,32 @@ _command(
     with `max_iter` is run with 1, 2, 4, ... of them, one with `tol` at 0.1, 0.01, ...; any other
     runs once, which is one point.
     """,
+    f"data lam loss max_time target positive {COLUMNS} standardise seed out as_json",
     click.Argument(["solvers"], metavar="MODULE:FUNCTION...", nargs=-1, required=True),
-    _option("--data", ["wdbc"], "Built-in name or file; repeatable.", multiple=True),
-    _option("--lam", [1e-3], "Repeatable.", type=float, multiple=True),
-    *_options(
-        f"loss max_time target positive {COLUMNS} standardise seed out as_json",
-        max_time={"help": COMPILING, "default": 10.0},
-        standardise="Columns of mean 0 and scale 1.",
-        out="Folder for bench.json, bench.txt and bench.svg.",
-    ),
+    lam={"default": [1e-3], "help": "Repeatable.", "multiple": True},
+    max_time={"default": 10.0, "help": COMPILING},
+    standardise="Columns of mean 0 and scale 1.",
+    out="Folder for bench.json, bench.txt and bench.svg.",
 )
 
 _command(
     "plot",
     "others.run_plot",
     "Draw RESULT: the folder of solve, path or bench --out, or a file of certify --json.",
+    "out",
     click.Argument(["result"]),
-    *_options("out", out={"help": "Picture: .svg, .png or .pdf.", "required": True}),
+    out={"help": "Picture: .svg, .png or .pdf.", "required": True},
 )
 
 _command(
     "reproduce",
     "others.run_reproduce",
     "Run the papers' tables and figures again: what is printed next to what comes out.",
+    "list_only data_dir profile out jobs max_time evidence estimated checked seed as_json",
     click.Argument(["names"], metavar="[NAME]...", nargs=-1),
-    _option("--list listed", False, "List the tables and stop."),
-    _option("--data-dir", None, "Real data.  [default: $AUCERT_DATA]", type=PATH),
-    _option("--profile", "quick", type=Word("quick full printed")),
-    *_options("out", out="Folder of the pages.  [default: aucert-tables]"),
-    JOBS,
-    *_options("max_time", max_time=f"{BEGUN}  [default: 12 hours for full, else none]"),
-    _option("--evidence", None, EVIDENCE, type=PATH),
-    _option("--estimate estimated", False, "Say how long it takes and stop."),
-    _option("--check checked", False, CHECK),
-    *_options("seed as_json"),
+    profile={"type": Word("quick full printed")},
+    out="Folder of the pages.  [default: aucert-tables]",
+    max_time="Seconds after which nothing more is begun.  [default: 12 hours for full, else none]",
 )
 
 

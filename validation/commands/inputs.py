@@ -17,7 +17,7 @@ from click.core import ParameterSource
 
 from ... import __version__
 from ...exact import HINGE, AllPairs, InputError, OrderedPairs, PairList, concordance, delong
-from ...exact.api.path import unit_penalty
+from ...exact.api.path import check_lams, unit_penalty
 from ...exact.certificate.order import counted_scores, group_concordance
 from ...exact.errors import meant
 from ...exact.formulation.formulation import true_space
@@ -26,9 +26,10 @@ from ...exact.formulation.request import Request, pairs_of_parts
 from ...exact.pairs.auc import auc
 from ...exact.pairs.kinds import ordered_pairs_of
 from ...exact.pairs.nearest_pairs import nearest_pairs
-from ...exact.problem.penalties import GroupLasso, Ridge, Sign
+from ...exact.problem.penalties import GroupLasso, Ridge, Sign, penalty_from
 from ...exact.spaces.kernels import PRECOMPUTED, get_kernel, name_of
 from ...exact.spaces.rows import partitions_of
+from ...exact.tools.arrays import check_count
 from ..cli import Options
 from ..data.datasets import data_sha256, load, names
 from ..files import tables
@@ -41,6 +42,8 @@ ALL = "nonnegative"
 SAID = {None: None, "yes": True, "no": False}
 
 BYTES_A_PAIR = 40  # two rows, a weight and a sorted copy of the rows, of a pair written down
+ENDINGS_OF_TEXT = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
+ENDINGS_OF_SVMLIGHT = (*tables.SVMLIGHT, *(f"{ending}.gz" for ending in tables.SVMLIGHT))
 COUNTED = 20  # rows from which on numbers that count them do not do so by chance
 FIRST_PARTS = 9  # partitions that are looked at for such numbers
 FEWEST_QUERIES = 10  # with a pair, for an interval of the concordance: they are what is drawn
@@ -56,16 +59,6 @@ def selection_of(options: Options) -> tables.Selection:
 def limits_of(options: Options, **more: Any) -> Limits:
     asked = {"method": options.method, "tol": options.tol, "max_time": options.max_time}
     return Limits(**(asked | more))
-
-
-def check_ending(name: str, options: Options, vector: bool = False) -> None:
-    """Refuse an option on how another kind of file is read; a `vector` may have a header."""
-    ending = name.lower().removesuffix(".gz")
-    if options.zero_based is not None and not ending.endswith(tables.SVMLIGHT):
-        endings = ", ".join(tables.SVMLIGHT)
-        raise InputError(f"{name}: --zero-based is for svmlight files ({endings})")
-    if options.header is not None and not (vector or ending.endswith((".csv", ".tsv"))):
-        raise InputError(f"{name}: --header is for .csv and .tsv files")
 
 
 def left_out(key: str) -> bool:
@@ -145,34 +138,20 @@ class Data:
         return "" if self.scaler is None else f" The columns are standardised: {about}"
 
 
-def open_data(name: str, options: Options, model: Any = None, vector: bool = False) -> Data:
+def open_data(name: str, options: Options, model: Any = None) -> Data:
     """Return the data that `name` stands for: a built-in name, a folder or a file. Of a model
     the columns are read, in its order, and scaled as it scales them."""
-    if not name.strip():
-        raise InputError(f"{name!r} names no data: give a file, a folder, or {', '.join(names())}")
-    built_in = is_built_in(name)
-    folder = not built_in and is_parquet_folder(name)
-    _check_kind(name, options, built_in, folder)
-    check_ending(name, options, vector)
-    if built_in:
-        data = load(name, options.seed)
-        scaler = fit_scaling(data.X, None, options) if model is None else model.scaler
-        y = data.is_positive.astype(np.int64)
-        return Data(name, scaled(scaler, data.X), y, data.sha256, scaler=scaler)
+    kind = kind_of(name, options)
     if options.positive is None and model is not None:
         options = replace(options, positive=model.label)
-    if not (folder or Path(name).exists() or Path(name).suffix):
-        hint = meant(name.split(":")[0], names()) or f" (built in: {', '.join(names())})"
-        raise InputError(f"{name}: no such file, and no built-in data of that name{hint}")
-    with needed(None if model is None else model.columns):
-        return (_folder_data if folder else _file_data)(name, options, model)
-
-
-def is_built_in(name: str) -> bool:
-    """Whether a name is built in; a file of that name, or a folder of Parquet files, hides it."""
-    if name.split(":")[0] not in names():
-        return False
-    return not (Path(name).is_file() or any(Path(name).rglob("*.parquet")))
+    if kind == "built in":
+        data = load(name, options.seed)
+        found = Data(name, data.X, data.is_positive.astype(np.int64), data.sha256)
+    else:
+        with needed(None if model is None else model.columns):
+            found = (_folder_data if kind == "folder" else _file_data)(name, options, model)
+    scaler = fit_scaling(found.X, found.columns, options) if model is None else model.scaler
+    return found if scaler is None else replace(found, X=scaled(scaler, found.X), scaler=scaler)
 
 
 @contextmanager
@@ -184,31 +163,72 @@ def needed(columns: tuple[str, ...] | None) -> Iterator[None]:
         raise error if columns is None else InputError(error.wrong) from None
 
 
-def _check_kind(name: str, options: Options, built_in: bool, folder: bool) -> None:
-    """Refuse options that do not go together, or not with a built-in name, a folder or a file."""
+def kind_of(name: str, options: Options) -> str:
+    """Return "built in", "folder" or "file": a name is built in unless a file, or a folder of
+    Parquet files, has it. What is refused here needs no data: a large file is not read first."""
+    if not name.strip():
+        raise InputError(f"{name!r} names no data: give a file, a folder, or {', '.join(names())}")
+    built_in = name.split(":")[0] in names()
+    if built_in:
+        built_in = not (Path(name).is_file() or any(Path(name).rglob("*.parquet")))
+    folder = not built_in and is_parquet_folder(name)
+    limits_of(options)
+    if options.lam is not None:
+        penalty_from(options.lam, options.l1)
+    if options.lams:
+        check_lams(options.lams)
+    if options.cv is not None:
+        check_count("cv", options.cv, 2)
     keys = ("qid", "time", "event", "target", "positive", "columns", "drop")
     given = {key for key in keys if getattr(options, key) is not None}
     qid, positive, target = (key in given for key in ("qid", "positive", "target"))
     ordered, by_time, listed = options.ordered, given & {"time", "event"}, options.pairs != "all"
-    survival, worst = ordered and not qid, options.worst_of is not None
-    weights, apart = options.row_weights is not None, built_in or folder
+    survival, worst, folds = ordered and not qid, options.worst_of is not None, options.cv
+    selected = listed or options.fpr_max != 1 or options.tpr_min != 0
+    proof, rows, out = options.proof, options.proof_rows is not None, options.out
+    weights, scores = options.row_weights is not None, options.scores is not None
+    written, apart, ending = proof or options.no_data, built_in or folder, name.lower()
+    based = options.zero_based is not None and not ending.endswith(ENDINGS_OF_SVMLIGHT)
+    # A vector of weights or of scores may have a header, too.
+    titled = scores or options.weights is not None or ending.endswith(ENDINGS_OF_TEXT)
+    headed = options.header is not None and not titled
     files = "--target, --positive, --columns and --drop are for files"
+    checked = "writes what --proof is checked against"
+    unproved = "there are no proof files over partitions for the pairs within queries"
     for wrong, why in (
         (worst and ordered, "--worst-of is for two classes: leave --qid, --time and --event out"),
         (worst and listed, "--worst-of makes the pairs: leave --pairs out"),
-        (worst and apart, f"{name}: --worst-of is for one file: it names a column of it"),
         (qid and by_time, "give either --qid, or --time and --event, not both"),
         (len(by_time) == 1, "give --time and --event together"),
         (ordered and positive, "--positive is for two classes: leave it out with --qid or --time"),
         (survival and target, "--target is not for survival: --time and --event order the rows"),
         (ordered and listed, "--qid and --time make the pairs: leave --pairs out"),
+        (folds and selected, "--cv is for all pairs: leave --pairs, --fpr-max and --tpr-min out"),
+        (options.lams and not left_out("n_lams"), "--lam names the grid: leave --n-lams out"),
+        (written and out is None, "--proof and --no-data are about files in a folder: give --out"),
+        (rows and not proof, f"--proof-rows {checked}: give --proof, too"),
+        (proof and options.loss != "hinge", "--proof is for the hinge: leave it out, or --loss"),
+        (worst and apart, f"{name}: --worst-of is for one file: it names a column of it"),
         (ordered and built_in, f"{name} is built in: --qid, --time and --event are for files"),
+        (built_in and given, f"{name} is built in: {files}"),
+        (built_in and options.keep, f"{name} is built in: --keep is for files"),
         (survival and folder, "--time and --event are for one file: a folder takes --qid"),
         (weights and not folder, "--row-weights is for a folder of Parquet files"),
-        (built_in and given, f"{name} is built in: {files}"),
+        (rows and not folder, "--proof-rows is for a folder of Parquet files: leave it out"),
+        (scores and folder, f"{name}: rows in a folder are certified with --weights or --model"),
+        (proof and qid and folder, f"{unproved}: leave --proof out, or give one file"),
+        (based, f"{name}: --zero-based is for svmlight files ({', '.join(tables.SVMLIGHT)})"),
+        (headed, f"{name}: --header is for .csv and .tsv files"),
+        (options.exact and folder, "--exact is for rows that are held in memory, not for a folder"),
     ):
         if wrong:
             raise InputError(why)
+    if built_in or folder:
+        return "built in" if built_in else "folder"
+    if not (Path(name).exists() or Path(name).suffix):
+        hint = meant(name.split(":")[0], names()) or f" (built in: {', '.join(names())})"
+        raise InputError(f"{name}: no such file, and no built-in data of that name{hint}")
+    return "file"
 
 
 def _folder_data(name: str, options: Options, model: Any) -> Data:
@@ -263,11 +283,9 @@ def _file_data(name: str, options: Options, model: Any) -> Data:
     if extra is not None:  # words by their order
         codes = np.unique(extra, return_inverse=True)[1] if extra.dtype.kind == "U" else extra
         sha = sha256((sha + data_sha256(np.zeros((1, 1)), codes)).encode()).hexdigest()
-    scaler = fit_scaling(table.X, columns, options) if model is None else model.scaler
-    found = Data(name, scaled(scaler, table.X), y, sha, table.positive, table.negative, columns)
     more = {"names": table.labels, "member": extra} if by is None else {"ordered": pairs}
-    more |= {"zero_based": table.zero_based, "assumed": table.assumed}
-    return replace(found, ordered_by=by, scaler=scaler, **more)
+    more |= {"ordered_by": by, "zero_based": table.zero_based, "assumed": table.assumed}
+    return Data(name, table.X, y, sha, table.positive, table.negative, columns, **more)
 
 
 def _warn_of_counters(name: str, X: Any, columns: list[str] | None) -> None:
@@ -314,8 +332,6 @@ def fit_scaling(X: Any, names: list[str] | None, options: Options) -> Any:
 
 def scaled(scaler: Any, X: Any) -> Any:
     """Return the rows as the scaler makes them, without scikit-learn's word on names."""
-    if scaler is None:
-        return X
     centred = X if scaler.mean_ is None or not scaler.with_mean else X - scaler.mean_
     rows = centred / scaler.scale_
     rows = sp.csr_array(rows) if sp.issparse(X) else np.ascontiguousarray(rows)
@@ -430,7 +446,8 @@ def scores_of(data: Data, request: Request, w: np.ndarray) -> Any:
 
 
 def common_keys(data: Data, options: Options, request: Request) -> dict[str, Any]:
-    n, n_pos = int(data.X.n) if data.partitioned else int(data.y.size), None
+    n, n_pos = int(data.X.shape[0]), None
+    pairs = pairs_of_parts(data.X) if data.partitioned else request.pairs_on(data.positive)
     if data.has_classes:
         n_pos = data.X.facts.n_pos if data.partitioned else int(data.positive.sum())
     over, loss, kernel = options.pairs, request.loss.name, name_of(request.kernel)
@@ -440,19 +457,15 @@ def common_keys(data: Data, options: Options, request: Request) -> dict[str, Any
         over = f"query:{options.qid}"
     elif options.ordered:
         over = f"survival:{options.time},{options.event}"
-    asked = {"data": data.name} | options.parameters | {"loss": loss, "kernel": kernel}
+    given = [k for k in click.get_current_context().params if k not in ("name", "as_json", "out")]
+    asked = {"lam" if key == "lams" else key: getattr(options, key) for key in given}
+    asked = {"data": data.name} | asked | {"loss": loss, "kernel": kernel}
     keys: dict[str, Any] = {"schema_version": SCHEMA_VERSION, "version": __version__}
     keys |= {"seed": options.seed, "parameters": asked, "data_sha256": data.sha256, "n": n}
     keys |= {"positive": data.label, "n_pos": n_pos, "n_neg": None if n_pos is None else n - n_pos}
-    keys |= {"n_pairs": pairs_of(data, request).count(), "lam": request.penalty.l2}
+    keys |= {"n_pairs": pairs.count(), "lam": request.penalty.l2}
     keys |= {"penalty": penalty_keys(request.penalty), "loss": loss, "pairs": over}
     return keys | {"kernel": kernel}
-
-
-def pairs_of(data: Data, request: Request) -> Any:
-    """Return the pairs of the rows, those of all the curve for partial AUC."""
-    positive = None if data.ordered is not None else data.positive
-    return pairs_of_parts(data.X) if data.partitioned else request.pairs_on(positive)
 
 
 def order_keys(data: Data, scores: Any) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
@@ -174,7 +173,7 @@ def run_bench(
                 raise InputError(f"{name} is a folder: a fit takes one matrix, so give one file")
             more = {"data": f"{name}, standardised" if options.standardise else name, **limits}
             for each in lam:
-                fits: Any = dict(zip(solvers, solvers, strict=True))
+                fits = {solver: solver for solver in solvers}
                 curves.append(gap_curves(fits, rows.X, rows.y, each, progress=progress, **more))
         text = "\n\n".join(each.table for each in curves)
         document = {"schema_version": 1, "version": __version__, "seed": options.seed}
@@ -183,7 +182,7 @@ def run_bench(
         if folder is not None:
             write_json(folder / "bench.json", document)
             write_text(folder / "bench.txt", f"{text}\n")
-            _write_picture(folder / "bench.svg", _drawn_curves(curves))
+            _write_picture(folder / "bench.svg", _drawn_bench(document))
 
 
 def run_plot(result: str, out: str) -> None:
@@ -203,7 +202,13 @@ def run_plot(result: str, out: str) -> None:
     held = endings.read_document(existing_file(path))
     if held is None:
         raise InputError(f"{path}: this is not a JSON document of aucert")
-    _write_picture(Path(out), _figure(path, held))
+    drawings = {"path": _drawn_path, "bench": _drawn_bench, "dual": _drawn_result}
+    try:
+        figure = next(draw(held) for key, draw in drawings.items() if key in held)
+    except (StopIteration, LookupError, TypeError, ValueError, OverflowError, AttributeError):
+        do = "give what solve --out, path --out, certify --json or bench wrote, or a path's "
+        raise InputError(f"{path}: nothing in it can be drawn: {do}to_dict()") from None
+    _write_picture(Path(out), figure)
     endings.say(None, f"{path} drawn: {out}", as_json=False)
 
 
@@ -214,80 +219,67 @@ def _write_picture(path: Path, figure: Any) -> None:
     write_atomically(path, lambda file: file.write(drawn))
 
 
-def _figure(path: Path, held: dict[str, Any]) -> Any:
-    from ..checking.gap_curves import GapCurves
-
-    try:
-        if "path" in held:
-            return _drawn_path(held)
-        if "bench" in held:
-            return _drawn_curves([GapCurves.from_dict(curves) for curves in held["bench"]])
-        if "primal" in held and "dual" in held:
-            return _drawn_result(held)
-    except (KeyError, TypeError, ValueError, OverflowError, AttributeError):
-        pass
-    do = "give what solve --out, path --out, certify --json or bench wrote, or a path's to_dict()"
-    raise InputError(f"{path}: nothing in it can be drawn: {do}")
-
-
 def _panels(count: int, height: float, sharex: bool = False) -> tuple[Any, Any]:
     """Return a figure with so many panels below each other; none is a `ValueError`."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(6.4, height), layout="constrained")
-    return figure, figure.subplots(count, squeeze=False, sharex=sharex)[:, 0]
+    panels = figure.subplots(count, squeeze=False, sharex=sharex)[:, 0]
+    for axes in panels:
+        axes.grid(alpha=0.3)
+    return figure, panels
 
 
-def _drawn_curves(found: Sequence[Any]) -> Any:
-    figure, panels = _panels(len(found), 4.0 * len(found))
-    for curves, axes in zip(found, panels, strict=True):
-        curves.plot(axes)
+def _draw_bounds(axes: Any, x: str, points: list[dict[str, Any]], primal: str, dual: str) -> None:
+    for key, name, mark in (("primal", "objective", primal), ("dual", "lower bound", dual)):
+        known = [point for point in points if point[key] is not None]
+        places = ([float(point[at]) for point in known] for at in (x, key))
+        axes.plot(*places, mark, label=name)
+    axes.set_ylabel("objective")
+    axes.legend()
+
+
+def _drawn_bench(held: dict[str, Any]) -> Any:
+    from ..checking.gap_curves import GapCurves
+
+    figure, panels = _panels(len(held["bench"]), 4.0 * len(held["bench"]))
+    for curves, axes in zip(held["bench"], panels, strict=True):
+        GapCurves.from_dict(curves).plot(axes)
     return figure
 
 
 def _drawn_path(held: dict[str, Any]) -> Any:
     points = held["path"]
-    lams = [float(point["lam"]) for point in points]
-    known = [(lam, float(p["auc"])) for lam, p in zip(lams, points, strict=True) if p["auc"]]
+    known = [(float(point["lam"]), float(point["auc"])) for point in points if point["auc"]]
     figure, axes = _panels(bool(points) + bool(known), 5.0 if known else 3.4, sharex=True)
-    for key, name, mark in (("primal", "objective", "o-"), ("dual", "lower bound", "x--")):
-        axes[0].plot(lams, [float(point[key]) for point in points], mark, label=name)
-    axes[0].set(xscale="log", ylabel="objective", title=f"regularization path, {held['loss']}")
-    axes[0].legend()
+    _draw_bounds(axes[0], "lam", points, "o-", "x--")
+    axes[0].set(xscale="log", title=f"regularization path, {held['loss']}")
     if known:
         axes[1].plot(*zip(*known, strict=True), "o-", color="#009e73")
         axes[1].set_ylabel("AUC of the training rows")
     axes[-1].set_xlabel("lam")
-    for each in axes:
-        each.grid(alpha=0.3)
     return figure
 
 
 def _drawn_result(held: dict[str, Any]) -> Any:
     """Return a solution's objective and lower bound against time, or a model's next to it."""
     figure, (axes,) = _panels(1, 4.0)
-    data = held.get("parameters", {}).get("data", "data")
+    data, primal = held.get("parameters", {}).get("data", "data"), held["primal"]
     axes.set_title(f"{data}, lam {float(held['lam']):g}, {held['loss']}")
-    axes.grid(alpha=0.3)
-    if not held.get("history"):
-        primal = held["primal"]
+    if held.get("history"):
+        _draw_bounds(axes, "seconds", held["history"], "-", "--")
+        axes.plot([float(held["seconds"])] * 2, [float(primal), float(held["dual"])], "ko")
+        axes.set_xlabel("seconds (the dots are certified)")
+    else:
         axes.barh(["no model has less"], [float(held["dual"])], color="#999999")
-        if primal is not None and math.isfinite(float(primal)):
+        if primal is not None:
             axes.barh(["this model"], [float(primal)], color="#0072b2")
         axes.set_xlabel("objective")
-        return figure
-    for key, name, mark in (("primal", "objective", "-"), ("dual", "lower bound", "--")):
-        known = [step for step in held["history"] if step[key] is not None]
-        x, y = [float(s["seconds"]) for s in known], [float(s[key]) for s in known]
-        line = axes.plot(x, y, mark, label=name)[0]
-        axes.plot([float(held["seconds"])], [float(held[key])], "o", color=line.get_color())
-    axes.set(xlabel="seconds (the dots are certified)", ylabel="objective")
-    axes.legend()
     return figure
 
 
 def run_reproduce(
-    names: Words, listed: bool, checked: bool, estimated: bool, out: str | None, as_json: bool,
+    names: Words, list_only: bool, checked: bool, estimated: bool, out: str | None, as_json: bool,
     **work: Any,
 ) -> int:  # fmt: skip
     """Run the tables, write their pages; return 1 if a part failed. `work` goes to `begun`, too."""
@@ -296,7 +288,7 @@ def run_reproduce(
     from ..tables.run import chosen, estimate, limit_of, reproduce, tables
 
     jobs, max_time = work.pop("jobs"), work.pop("max_time")
-    if listed:
+    if list_only:
         _list_tables(chosen(names, tables()), as_json)
         return 0
     if checked:

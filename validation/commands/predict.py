@@ -34,7 +34,7 @@ HOW = ("tol", "method", "max_time", "threshold")  # Of the solver, and the rule 
 
 def run_predict(path: str, name: str, **given: Any) -> None:
     """Score the rows, and print or write `score,label`, or the score alone, for each of them."""
-    options = Options.of(given)
+    options = Options(**given)
     if options.out is not None:
         target = target_of(options.out)
         if any(Path(read).is_file() and target == Path(read).resolve() for read in (path, name)):
@@ -188,17 +188,14 @@ def _read_rows(
 ) -> tuple[Any, list[str], dict[str, list[Any]]]:
     """Return the features that the model needs, in its order, what was not used, and what is kept.
     Columns are found by their names where both have some, else by their place and number."""
-    inputs.check_ending(name, options)
     drop, keep = split_names(options.drop) or (), split_names(options.keep) or ()
     if taken := [one for one in keep if one in ("score", "label")]:
         raise InputError(f"--keep {taken[0]}: the output has a column of this name: rename yours")
-    built_in, d = inputs.is_built_in(name), int(model.whole.n_features_in_)
-    if built_in:
-        if keep:
-            raise InputError(f"{name} is built in: --keep is for files")
+    kind, d = inputs.kind_of(name, options), int(model.whole.n_features_in_)
+    if kind == "built in":
         X, columns, ignored, kept = load(name, 0).X, None, list[str](), dict[str, list[Any]]()
     else:
-        if Path(name).is_dir():
+        if kind == "folder":
             raise InputError(f"{name}: predict takes one file: score those of a folder one by one")
         asked = replace(inputs.selection_of(options), labelled=False, extra=keep)
         held, wanted = column_names(name, asked.header), model.columns
@@ -218,7 +215,7 @@ def _read_rows(
     if X.shape[1] != d:
         hint = "" if columns is None else f" ({', '.join(columns[:5])}, ...)"
         fewer = ": leave out others, such as the label, with --drop"
-        do = fewer if X.shape[1] > d and not built_in else ""
+        do = fewer if X.shape[1] > d and kind == "file" else ""
         found = f"{X.shape[1]} feature columns{hint}"
         raise InputError(f"{name}: {found}, the model {model.path} has {d}{do}")
     if sp.issparse(X) and getattr(model.scaler, "with_mean", False):

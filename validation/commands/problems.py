@@ -14,23 +14,20 @@ import numpy as np
 from ...exact import SQUARE, ExactCertificate, InputError, OrderedPairs, PathPoint, Ridge, Solution
 from ...exact.api.certify import INTERCEPTS, certify_request, in_column_order
 from ...exact.api.path import Path as FoundPath
-from ...exact.api.path import check_lams, path_of
+from ...exact.api.path import path_of
 from ...exact.api.solve import solve_request
 from ...exact.certificate.certificate import TRIVIAL, zero_is_optimal
 from ...exact.certificate.exact_certificate import check_exact
 from ...exact.certificate.solution import Status, Step
 from ...exact.errors import WriteError
 from ...exact.formulation.request import Request, in_units_of
-from ...exact.problem.penalties import penalty_from
 from ...exact.problem.problem import FEWEST, ROWS_PER_COORDINATE, linear_problem
 from ...exact.problem.scalings import convention_loss, convention_name
 from ...exact.proof.write import save_partitions, write_partitioned_proof, write_proof
 from ...exact.spaces.gram import as_meant
-from ...exact.tools.arrays import check_count
 from ...exact.tools.rounding import at_least, at_most
 from ..cli import Options
 from ..files import vectors
-from ..files.parquet_folder import is_parquet_folder
 from ..files.tables import may_count_from
 from ..files.written import csv_text, write_atomically, write_json, write_text, write_vector
 from ..store import file_sha256, plain
@@ -45,18 +42,7 @@ PATH, PATH_WEIGHTS = "path.json", "path-weights.csv"
 
 
 def run_solve(name: str, **given: Any) -> None:
-    options = Options.of(given)
-    assert options.lam is not None  # click asks for it
-    penalty_from(options.lam, options.l1)  # before a large file is read
-    if (options.proof or options.no_data) and options.out is None:
-        raise InputError("--proof and --no-data are about files in a folder: give --out")
-    if options.proof and options.loss != "hinge":
-        raise InputError("--proof is for the hinge: leave it out, or --loss")
-    if options.proof and options.qid is not None and is_parquet_folder(name):
-        what = "there are no proof files over partitions for the pairs within queries"
-        raise InputError(f"{what}: leave --proof out, or give one file")
-    if options.proof_rows is not None and not options.proof:
-        raise InputError("--proof-rows writes what --proof is checked against: give --proof, too")
+    options = Options(**given)
 
     def check_empty(folder: Path) -> None:
         if any(folder.iterdir()):  # the checker would find files that are not of this proof
@@ -69,8 +55,6 @@ def run_solve(name: str, **given: Any) -> None:
     ):
         start = time.perf_counter()
         data = inputs.open_data(name, options)
-        if rows is not None and not data.partitioned:
-            raise InputError("--proof-rows is for a folder of Parquet files: leave it out")
         request, method = inputs.request_of(options, data), options.method
         if data.partitioned and options.proof and method == "auto":
             method = "descent"  # whose dual point is made of bins, as the proof file's is
@@ -87,22 +71,24 @@ def run_solve(name: str, **given: Any) -> None:
         scores = inputs.scores_of(data, request, solution.w)
         seconds = time.perf_counter() - start
         document = inputs.common_keys(data, options, request)
-        document |= _judged(solution, data, request, options) | {"seconds": seconds}
-        document = plain(document | inputs.order_keys(data, scores))
+        document |= _judged(solution, data, request, options, document["n_pairs"])
+        document |= {"seconds": seconds} | inputs.order_keys(data, scores)
+        document = plain(document)
         found.append((document, inputs.text_of(document)))
         if folder is not None:
             title = "weight" if request.is_linear else "coefficient"
             title = title if data.scaler is None else vectors.OF_STANDARDISED + title
             names = data.columns if request.is_linear else None
             write_vector(folder / WEIGHTS, solution.w, title, names)
-            proof, in_memory = folder / PROOF, isinstance(data.X, np.ndarray)
+            proof = folder / PROOF
             if data.partitioned and options.proof:  # it takes two more passes over the rows
                 write_partitioned_proof(proof, data.X, request.lam, solution)
-            elif request.takes_proof and in_memory:
+            elif request.takes_proof and isinstance(data.X, np.ndarray):
                 with _or_said("proof"):
                     if data.scaler is not None:
-                        held = "standardised columns, not those of the data"
-                        raise InputError(f"it would hold {held}")
+                        raise InputError(
+                            "it would hold standardised columns, not those of the data"
+                        )
                     write_proof(proof, data.X, **data.labelled, lam=request.lam, solution=solution)
             document["proof"] = PROOF if proof.exists() else None
             if proof.exists() and not (data.partitioned or options.no_data):
@@ -122,12 +108,6 @@ def run_solve(name: str, **given: Any) -> None:
         endings.interrupted()
 
 
-def _check_files(folder: Path) -> None:
-    for name in (PATH, PATH_WEIGHTS):
-        if (folder / name).is_dir():
-            raise InputError(f"--out {folder}: its {name} is a folder: choose another one")
-
-
 def _check_ours(folder: Path) -> None:
     """Raise if a file that would be replaced was not written by `solve`, or has changed since."""
     there = [name for name in (*OURS, SOLUTION) if (folder / name).exists()]
@@ -137,7 +117,7 @@ def _check_ours(folder: Path) -> None:
     ours = {"schema_version", "version", "primal", "dual", "data_sha256", "files"}
     if held is None or not ours <= held.keys() or not isinstance(held["files"], dict):
         raise InputError(f"--out {folder}: there is a {there[0]} that aucert has not written: {do}")
-    for name in (name for name in there if name != SOLUTION):
+    for name in there[:-1]:  # the last one is that document
         path = folder / name
         if not (path.is_file() and held["files"].get(name) == file_sha256(str(path))):
             changed = f"{name} is not the one that aucert has written there"
@@ -164,14 +144,15 @@ def _or_said(what: str) -> Iterator[None]:
         endings.note(f"no {what} file: {error}")
 
 
-def _judged(solution: Solution, data: Data, request: Request, options: Options) -> dict[str, Any]:
+def _judged(
+    solution: Solution, data: Data, request: Request, options: Options, n_pairs: int
+) -> dict[str, Any]:
     certificate, zeros = solution.certificate, solution.zeros_proved
     trivial = request.is_partial and zero_is_optimal(request.loss, certificate, options.tol)
     part = f"{request.risk(data.positive)!r} of " if request.is_partial else ""
-    over = f"{part}{inputs.pairs_of(data, request).count()} pairs"
     most, least = at_most(certificate.primal, 12), at_least(certificate.dual, 12)
-    statement = f"The weights have an objective of at most {most} over {over}, and no weights have "
-    statement += f"less than {least}.{f' {TRIVIAL}' if trivial else ''}"
+    statement = f"The weights have an objective of at most {most} over {part}{n_pairs} pairs, and "
+    statement += f"no weights have less than {least}.{f' {TRIVIAL}' if trivial else ''}"
     statement += f" {as_meant(certificate.objective)}" if request.gives_matrix else ""
     statement += inputs.objective_in_words(data, request, options) + data.in_units
     keys = ("primal", "dual", "gap", "relative_gap", "radius", "rounding")
@@ -182,17 +163,8 @@ def _judged(solution: Solution, data: Data, request: Request, options: Options) 
 
 
 def run_path(name: str, **given: Any) -> None:
-    options = Options.of(given)
-    if options.lams:  # before a large file is read
-        check_lams(options.lams)
-        if not inputs.left_out("n_lams"):
-            raise InputError("--lam names the grid: leave --n-lams out")
-    inputs.limits_of(options)  # refuses a tolerance or a time
-    if options.cv is not None:
-        check_count("cv", options.cv, 2)
-        if options.pairs != "all" or options.fpr_max != 1 or options.tpr_min != 0:
-            raise InputError("--cv is for all pairs: leave --pairs, --fpr-max and --tpr-min out")
-    kept = endings.output_folder(options.out, _check_files, (PATH_WEIGHTS,))
+    options = Options(**given)
+    kept = endings.output_folder(options.out, instead=(PATH_WEIGHTS,))
     with endings.result_first(options.as_json) as done, kept as folder:
         data = inputs.open_data(name, options)
         request = inputs.request_of(options, data)
@@ -284,11 +256,9 @@ def _table(document: dict[str, Any], interrupted: bool) -> str:
 
 
 def run_certify(name: str, **given: Any) -> None:
-    model, options = _checked(Options.of(given))
+    model, options = _checked(Options(**given))
     start = time.perf_counter()
-    data = inputs.open_data(name, options, model, vector=options.model is None)
-    if options.exact and data.partitioned:
-        raise InputError("--exact is for rows that are held in memory, not for a folder")
+    data = inputs.open_data(name, options, model)
     request, rival = inputs.request_of(options, data), None
     if options.convention is not None and options.C is not None:
         rival, request = in_units_of(options.convention, options.C, data.labels, request, data.X)
@@ -297,8 +267,6 @@ def run_certify(name: str, **given: Any) -> None:
         w = model.weights(data.X)
     elif options.weights is not None:
         w = _read_weights(options, data)
-    elif data.partitioned:
-        raise InputError(f"{name}: rows in a folder are certified with --weights or --model")
     else:
         scores = vectors.read_scores(str(options.scores), data.y.size, inputs.SAID[options.header])
     limits = inputs.limits_of(options)
@@ -422,10 +390,8 @@ def _checked(options: Options) -> tuple[SavedModel | None, Options]:
         if convention is not None or C is not None:
             known = "lam is known, by --lam or the model"
             raise InputError(f"{known}: leave both --from and --C out")
-        penalty_from(options.lam, options.l1)
         return model, options
     if convention is None or C is None:
         raise InputError("give --lam, or --from RIVAL with --C")
-    asked = None if inputs.left_out("loss") else options.loss
-    its_own = convention_loss(convention, asked)
-    return model, replace(options, convention=convention_name(convention), loss=asked or its_own)
+    loss = convention_loss(convention, None if inputs.left_out("loss") else options.loss)
+    return model, replace(options, convention=convention_name(convention), loss=loss)
