@@ -42,8 +42,6 @@ ALL = "nonnegative"
 SAID = {None: None, "yes": True, "no": False}
 
 BYTES_A_PAIR = 40  # two rows, a weight and a sorted copy of the rows, of a pair written down
-ENDINGS_OF_TEXT = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
-ENDINGS_OF_SVMLIGHT = (*tables.SVMLIGHT, *(f"{ending}.gz" for ending in tables.SVMLIGHT))
 COUNTED = 20  # rows from which on numbers that count them do not do so by chance
 FIRST_PARTS = 9  # partitions that are looked at for such numbers
 FEWEST_QUERIES = 10  # with a pair, for an interval of the concordance: they are what is drawn
@@ -163,72 +161,90 @@ def needed(columns: tuple[str, ...] | None) -> Iterator[None]:
         raise error if columns is None else InputError(error.wrong) from None
 
 
+ORDER = "qid or time or event"
+LINEAR = "is for linear weights, given by --weights or --model, over all pairs of two classes"
+FILES = "--target, --positive, --columns and --drop are for files"
+FOLDS = "--cv is for all pairs: leave --pairs, --fpr-max and --tpr-min out"
+SPARSE = ", ".join(tables.SVMLIGHT)
+CHECKED = "--proof-rows writes what --proof is checked against"
+QUERIES = "there are no proof files over partitions for the pairs within queries"
+RULES = (  # an option or a kind of data, what does not go with it ("no x": its absence), and why
+    ("worst_of", ORDER, "--worst-of is for two classes: leave --qid, --time and --event out"),
+    ("worst_of", "pairs", "--worst-of makes the pairs: leave --pairs out"),
+    ("worst_of", "built in or folder", "{}: --worst-of is for one file: it names a column of it"),
+    ("qid", "time or event", "give either --qid, or --time and --event, not both"),
+    ("time", "no event", "give --time and --event together"),
+    ("event", "no time", "give --time and --event together"),
+    ("positive", ORDER, "--positive is for two classes: leave it out with --qid or --time"),
+    ("target", "time", "--target is not for survival: --time and --event order the rows"),
+    ("pairs", ORDER, "--qid and --time make the pairs: leave --pairs out"),
+    ("built in", ORDER, "{} is built in: --qid, --time and --event are for files"),
+    ("folder", "time", "--time and --event are for one file: a folder takes --qid"),
+    ("row_weights", "no folder", "--row-weights is for a folder of Parquet files"),
+    ("built in", "target or positive or columns or drop", f"{{}} is built in: {FILES}"),
+    ("built in", "keep", "{} is built in: --keep is for files"),
+    ("zero_based", "no svmlight", f"{{}}: --zero-based is for svmlight files ({SPARSE})"),
+    ("header", "no text", "{}: --header is for .csv and .tsv files"),
+    ("gamma", "linear", "--gamma is not for the linear kernel"),
+    ("gamma", "precomputed", "--gamma is not for the precomputed kernel"),
+    ("cv", "pairs or fpr_max or tpr_min", FOLDS),
+    ("proof", "no out", "--proof and --no-data are about files in a folder: give --out"),
+    ("no_data", "no out", "--proof and --no-data are about files in a folder: give --out"),
+    ("proof", "no hinge", "--proof is for the hinge: leave it out, or --loss"),
+    ("proof", "folder of queries", f"{QUERIES}: leave --proof out, or give one file"),
+    ("proof_rows", "no proof", f"{CHECKED}: give --proof, too"),
+    ("proof_rows", "no folder", "--proof-rows is for a folder of Parquet files: leave it out"),
+    ("exact", "scores", f"--exact {LINEAR}: leave --scores out"),
+    ("exact", "no linear", f"--exact {LINEAR}: leave --kernel out"),
+    ("exact", "structure", f"--exact {LINEAR}: leave --structure out"),
+    ("exact", ORDER, f"--exact {LINEAR}: leave --qid, --time and --event out"),
+    ("exact", "worst_of", f"--exact {LINEAR}: leave --worst-of out"),
+    ("exact", "fpr_max or tpr_min", f"--exact {LINEAR}: leave --fpr-max and --tpr-min out"),
+    ("exact", "folder", "--exact is for rows that are held in memory, not for a folder"),
+    ("scores", "folder", "{}: rows in a folder are certified with --weights or --model"),
+)
+
+
 def kind_of(name: str, options: Options) -> str:
     """Return "built in", "folder" or "file": a name is built in unless a file, or a folder of
     Parquet files, has it. What is refused here needs no data: a large file is not read first."""
     if not name.strip():
         raise InputError(f"{name!r} names no data: give a file, a folder, or {', '.join(names())}")
-    built_in = name.split(":")[0] in names()
-    if built_in:
-        built_in = not (Path(name).is_file() or any(Path(name).rglob("*.parquet")))
-    folder = not built_in and is_parquet_folder(name)
+    kind = "folder" if is_parquet_folder(name) else "file"
+    if name.split(":")[0] in names() and not Path(name).is_file():
+        kind = kind if any(Path(name).rglob("*.parquet")) else "built in"
     limits_of(options)
     if options.lam is not None:
         penalty_from(options.lam, options.l1)
     if options.lams:
         check_lams(options.lams)
+        if not left_out("n_lams"):
+            raise InputError("--lam names the grid: leave --n-lams out")
     if options.cv is not None:
         check_count("cv", options.cv, 2)
-    keys = ("qid", "time", "event", "target", "positive", "columns", "drop")
-    given = {key for key in keys if getattr(options, key) is not None}
-    qid, positive, target = (key in given for key in ("qid", "positive", "target"))
-    ordered, by_time, listed = options.ordered, given & {"time", "event"}, options.pairs != "all"
-    survival, worst, folds = ordered and not qid, options.worst_of is not None, options.cv
-    selected = listed or options.fpr_max != 1 or options.tpr_min != 0
-    proof, rows, out = options.proof, options.proof_rows is not None, options.out
-    weights, scores = options.row_weights is not None, options.scores is not None
-    written, apart, ending = proof or options.no_data, built_in or folder, name.lower()
-    based = options.zero_based is not None and not ending.endswith(ENDINGS_OF_SVMLIGHT)
-    # A vector of weights or of scores may have a header, too.
-    titled = scores or options.weights is not None or ending.endswith(ENDINGS_OF_TEXT)
-    headed = options.header is not None and not titled
-    files = "--target, --positive, --columns and --drop are for files"
-    checked = "writes what --proof is checked against"
-    unproved = "there are no proof files over partitions for the pairs within queries"
-    for wrong, why in (
-        (worst and ordered, "--worst-of is for two classes: leave --qid, --time and --event out"),
-        (worst and listed, "--worst-of makes the pairs: leave --pairs out"),
-        (qid and by_time, "give either --qid, or --time and --event, not both"),
-        (len(by_time) == 1, "give --time and --event together"),
-        (ordered and positive, "--positive is for two classes: leave it out with --qid or --time"),
-        (survival and target, "--target is not for survival: --time and --event order the rows"),
-        (ordered and listed, "--qid and --time make the pairs: leave --pairs out"),
-        (folds and selected, "--cv is for all pairs: leave --pairs, --fpr-max and --tpr-min out"),
-        (options.lams and not left_out("n_lams"), "--lam names the grid: leave --n-lams out"),
-        (written and out is None, "--proof and --no-data are about files in a folder: give --out"),
-        (rows and not proof, f"--proof-rows {checked}: give --proof, too"),
-        (proof and options.loss != "hinge", "--proof is for the hinge: leave it out, or --loss"),
-        (worst and apart, f"{name}: --worst-of is for one file: it names a column of it"),
-        (ordered and built_in, f"{name} is built in: --qid, --time and --event are for files"),
-        (built_in and given, f"{name} is built in: {files}"),
-        (built_in and options.keep, f"{name} is built in: --keep is for files"),
-        (survival and folder, "--time and --event are for one file: a folder takes --qid"),
-        (weights and not folder, "--row-weights is for a folder of Parquet files"),
-        (rows and not folder, "--proof-rows is for a folder of Parquet files: leave it out"),
-        (scores and folder, f"{name}: rows in a folder are certified with --weights or --model"),
-        (proof and qid and folder, f"{unproved}: leave --proof out, or give one file"),
-        (based, f"{name}: --zero-based is for svmlight files ({', '.join(tables.SVMLIGHT)})"),
-        (headed, f"{name}: --header is for .csv and .tsv files"),
-        (options.exact and folder, "--exact is for rows that are held in memory, not for a folder"),
-    ):
-        if wrong:
-            raise InputError(why)
-    if built_in or folder:
-        return "built in" if built_in else "folder"
-    if not (Path(name).exists() or Path(name).suffix):
+
+    known, ending = [kind, options.loss, options.kernel], name.lower().removesuffix(".gz")
+    if ending.endswith(tables.SVMLIGHT):
+        known.append("svmlight")
+    vector = options.weights is not None or options.scores is not None  # may have a header
+    if vector or ending.endswith((".csv", ".tsv")):
+        known.append("text")
+    if kind == "folder" and options.qid is not None:
+        known.append("folder of queries")
+
+    def there(what: str) -> bool:
+        if what.startswith("no "):
+            return not there(what.removeprefix("no "))
+        option = Options.__dataclass_fields__.get(what)
+        return what in known if option is None else getattr(options, what) != option.default
+
+    for one, others, why in RULES:
+        if there(one) and any(map(there, others.split(" or "))):
+            raise InputError(why.format(name))
+    if kind == "file" and not (Path(name).exists() or Path(name).suffix):
         hint = meant(name.split(":")[0], names()) or f" (built in: {', '.join(names())})"
         raise InputError(f"{name}: no such file, and no built-in data of that name{hint}")
-    return "file"
+    return kind
 
 
 def _folder_data(name: str, options: Options, model: Any) -> Data:
@@ -343,8 +359,6 @@ def scaled(scaler: Any, X: Any) -> Any:
 def request_of(options: Options, data: Data) -> Request:
     """Return the request that the options make; `certify` sets lam later where a rival gives it.
     That of a path, which has a share of l1, has a penalty at lam = 1."""
-    if options.gamma is not None and options.kernel in ("linear", PRECOMPUTED):
-        raise InputError(f"--gamma is not for the {options.kernel} kernel")
     lam: float | None = 1.0 if options.lam is None else options.lam
     penalty: dict[str, Any] = penalty_options(options, data)
     if options.l1_ratio is not None:

@@ -4,7 +4,7 @@ Estimators, and scikit-learn with them, are imported where one is read: that tak
 import json
 import warnings
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +39,7 @@ def run_predict(path: str, name: str, **given: Any) -> None:
         target = target_of(options.out)
         if any(Path(read).is_file() and target == Path(read).resolve() for read in (path, name)):
             raise InputError(f"--out {options.out}: this file is read: choose another name")
-    model = read_model(path)
+    model = SavedModel(path)
     X, ignored, kept = _read_rows(model, name, options)
     with warnings.catch_warnings():
         # The columns were matched here; scikit-learn cannot see the names of an array.
@@ -49,7 +49,7 @@ def run_predict(path: str, name: str, **given: Any) -> None:
     if (bad := np.flatnonzero(~np.isfinite(scores))).size:
         row = bad[0] + 1
         raise InputError(f"{name}: the score of data row {row} overflows: are its numbers right?")
-    columns: dict[str, Any] = kept | {"score": map(repr, scores.tolist())}
+    columns: dict[str, Any] = kept | {"score": scores.tolist()}
     columns |= {} if labels is None else {"label": labels}
     text = csv_text([columns, *zip(*columns.values(), strict=True)])
     document: dict[str, Any] = {"schema_version": inputs.SCHEMA_VERSION, "version": __version__}
@@ -116,21 +116,31 @@ def _classes(negative: Any, positive: Any) -> np.ndarray:
     return np.array([negative, positive] if same else [str(negative), str(positive)])
 
 
-@dataclass(frozen=True)
 class SavedModel:
-    """A model read from a file: the whole of it, its scaler if there is one, and its last step. An
-    `exact` one is of `aucert.exact`, which tells the problem it was solved for."""
+    """A model of a file of `solve --out` or `save_model`: the whole of it, its scaler if there is
+    one, and its last step. An `exact` one is of `aucert.exact`, which tells the problem that it was
+    solved for."""
 
-    path: str
-    whole: Any
-    scaler: Any
-    last: Any
-    exact: bool
+    def __init__(self, path: str):
+        if Path(path).is_dir():
+            do = f"the model file in it is needed: {path}/model.npz"
+            raise InputError(f"{path}: this is a folder, {do}")
+        from ...approx.saved_models import load_model
+        from ...exact.estimators.solved import ROCSVM  # the import makes its estimators known
 
-    @property
-    def columns(self) -> tuple[str, ...] | None:
-        held = getattr(self.whole, "feature_names_in_", None)
-        return None if held is None else tuple(map(str, held))
+        if path.endswith(".csv"):
+            raise InputError(f"{path}: this is not a model file: weights go with certify --weights")
+        self.path, self.whole = path, load_model(path)
+        if not hasattr(self.whole, "decision_function"):
+            raise InputError(f"{path}: a {type(self.whole).__name__} gives no scores")
+        steps = [step for _, step in getattr(self.whole, "steps", [("", self.whole)])]
+        self.scaler = steps[0] if len(steps) == 2 and hasattr(steps[0], "scale_") else None
+        self.last, self.exact = steps[-1], isinstance(steps[-1], ROCSVM)
+        names = getattr(self.whole, "feature_names_in_", None)
+        self.columns = None if names is None else tuple(map(str, names))
+        self.has_classes = hasattr(self.last, "classes_")
+        # The positive label, as `--positive` takes it.
+        self.label = str(self.whole.classes_[1]) if self.has_classes else None
 
     def read_as(self, asked: Selection) -> Selection:
         """Return how its rows are read: of an svmlight file as those that it was trained on."""
@@ -143,15 +153,6 @@ class SavedModel:
         found = {name: getattr(self.last, name, None) for name in (*ASKED, *ORDER)}
         return {name: x for name, x in found.items() if self.exact and x is not None}
 
-    @property
-    def label(self) -> str | None:
-        """The positive label, as `--positive` takes it; None of a model of ordered pairs."""
-        return str(self.whole.classes_[1]) if self.has_classes else None
-
-    @property
-    def has_classes(self) -> bool:
-        return hasattr(self.last, "classes_")
-
     def weights(self, X: Any) -> np.ndarray:
         """Return the weights of the features, or the coefficients of these rows."""
         if not (self.exact or hasattr(self.last, "coef_")):
@@ -163,24 +164,6 @@ class SavedModel:
             return weights_on(self.last, X)
         except InputError as error:
             raise InputError(f"{self.path}: {error}") from None
-
-
-def read_model(path: str) -> SavedModel:
-    """Return the model of a file of `solve --out` or `save_model`, one that gives scores."""
-    if Path(path).is_dir():
-        do = f"the model file in it is needed: {path}/model.npz"
-        raise InputError(f"{path}: this is a folder, {do}")
-    from ...approx.saved_models import load_model
-    from ...exact.estimators.solved import ROCSVM  # the import makes its estimators known
-
-    if path.endswith(".csv"):
-        raise InputError(f"{path}: this is not a model file: weights go with certify --weights")
-    whole = load_model(path)
-    steps = [step for _, step in whole.steps] if hasattr(whole, "steps") else [whole]
-    if not hasattr(whole, "decision_function"):
-        raise InputError(f"{path}: a {type(whole).__name__} gives no scores")
-    scaler = steps[0] if len(steps) == 2 and hasattr(steps[0], "scale_") else None
-    return SavedModel(path, whole, scaler, steps[-1], isinstance(steps[-1], ROCSVM))
 
 
 def _read_rows(

@@ -33,7 +33,7 @@ from ..files.written import csv_text, write_atomically, write_json, write_text, 
 from ..store import file_sha256, plain
 from . import endings, inputs
 from .inputs import Data
-from .predict import SavedModel, read_model, write_model
+from .predict import SavedModel, write_model
 
 WEIGHTS, PROOF, SOLUTION = "weights.csv", "proof.npz", "solution.json"
 MODEL, DATA = "model.npz", "data.npz"
@@ -188,8 +188,7 @@ def run_path(name: str, **given: Any) -> None:
             if request.is_linear:
                 columns = data.columns or map(str, range(found.weights.shape[1]))
                 lines = np.column_stack([found.lams, found.weights]).tolist()
-                rows = [["lam", *columns], *([*map(repr, line)] for line in lines)]
-                write_text(folder / PATH_WEIGHTS, csv_text(rows))
+                write_text(folder / PATH_WEIGHTS, csv_text([["lam", *columns], *lines]))
     if found.interrupted:
         endings.interrupted()
 
@@ -231,16 +230,14 @@ def _table(document: dict[str, Any], interrupted: bool) -> str:
     folds, share = document.get("cv"), "C" if document["n_pos"] is None else "AUC"
     title = f"{'lam':>10} {'objective':>14} {'lower bound':>14} {'relative gap':>12} {share:>8}"
     lines = [title + (f" {'held out':>8} {'+-':>7}" if folds else "") + "  status"]
-    for k, point in enumerate(document["path"]):
+    known = (folds["mean_auc"], folds["standard_error"]) if folds else ([], [])
+    rows = itertools.zip_longest(document["path"], *known, fillvalue=math.nan)
+    for point, mean, error in rows:
         most, least = at_most(point["primal"], 9), at_least(point["dual"], 9)
         gap = "undefined" if point["relative_gap"] is None else at_most(point["relative_gap"], 2)
         line = f"{point['lam']:10.3g} {most:>14} {least:>14} {gap:>12} {point['auc']:8.5f}"
-        if folds:
-            known = k < len(folds["mean_auc"])
-            pair = ("mean_auc", "standard_error")
-            mean, error = (folds[key][k] if known else math.nan for key in pair)
-            line += f" {mean:8.5f} {error:7.5f}"
-        lines.append(f"{line}  {point['status']}")
+        held_out = f" {mean:8.5f} {error:7.5f}" if folds else ""
+        lines.append(f"{line}{held_out}  {point['status']}")
     lines.append(document["statement"])
     if not document["complete"]:
         why = "You stopped it" if interrupted else "The time ran out"
@@ -365,7 +362,7 @@ def _checked(options: Options) -> tuple[SavedModel | None, Options]:
         for key in ("columns", "drop", "standardise"):
             if getattr(options, key):
                 raise InputError(f"--{key} does not go with --model: the model says which columns")
-        model = read_model(options.model)
+        model = SavedModel(options.model)
         stated = model.asked()
         if convention is not None:
             stated.pop("lam", None)
@@ -374,18 +371,6 @@ def _checked(options: Options) -> tuple[SavedModel | None, Options]:
             raise InputError(f"{options.model}: {lacks}: give --lam")
         # What is given on the command line goes before what the model says.
         options = replace(options, **{k: x for k, x in stated.items() if inputs.left_out(k)})
-    given = {
-        "--scores": options.scores is not None,
-        "--kernel": options.kernel != "linear",
-        "--structure": options.structure != 0,
-        "--qid, --time and --event": options.ordered,
-        "--worst-of": options.worst_of is not None,
-        "--fpr-max and --tpr-min": options.fpr_max != 1 or options.tpr_min != 0,
-    }
-    if options.exact and any(given.values()):
-        what = "linear weights, given by --weights or --model, over all pairs of two classes"
-        words = next(words for words in given if given[words])
-        raise InputError(f"--exact is for {what}: leave {words} out")
     if options.lam is not None:
         if convention is not None or C is not None:
             known = "lam is known, by --lam or the model"
