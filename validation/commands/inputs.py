@@ -148,8 +148,7 @@ def open_data(name: str, options: Options, model: Any = None) -> Data:
     else:
         with needed(None if model is None else model.columns):
             found = (_folder_data if kind == "folder" else _file_data)(name, options, model)
-    scaler = fit_scaling(found.X, found.columns, options) if model is None else model.scaler
-    return found if scaler is None else replace(found, X=scaled(scaler, found.X), scaler=scaler)
+    return _standardised(found, options, model)
 
 
 @contextmanager
@@ -327,33 +326,31 @@ def true_names(columns: list[str]) -> list[str] | None:
     return None if len(places) == len(columns) and places == sorted(places) else columns
 
 
-def fit_scaling(X: Any, names: list[str] | None, options: Options) -> Any:
-    """Return the `StandardScaler` of these rows, or None unless `--standardise` was given. Sparse
-    rows are divided and not centred; the centre does not matter to pairs."""
-    if not options.standardise:
-        return None
-    if options.kernel == PRECOMPUTED:
-        raise InputError("--standardise is for columns of features, not for a precomputed kernel")
-    from sklearn.preprocessing import StandardScaler
+def _standardised(data: Data, options: Options, model: Any) -> Data:
+    """Return the data as `--standardise` or the scaler of the model makes them. Sparse rows are
+    divided and not centred; the centre does not matter to pairs."""
+    X, scaler, sparse = data.X, None if model is None else model.scaler, sp.issparse(data.X)
+    if options.standardise:
+        if options.kernel == PRECOMPUTED:
+            not_for = "not for a precomputed kernel"
+            raise InputError(f"--standardise is for columns of features, {not_for}")
+        from sklearn.preprocessing import StandardScaler
 
-    with np.errstate(all="ignore"):
-        scaler = StandardScaler(with_mean=not sp.issparse(X)).fit(X)
-    if (bad := np.flatnonzero(~np.isfinite(scaler.scale_))).size:
-        name = f"'{names[bad[0]]}'" if names else f"number {bad[0] + 1}"
-        raise InputError(f"column {name} is too large to standardise: its variance overflows")
-    if names:
-        scaler.feature_names_in_ = np.array(names, dtype=object)
-    return scaler
-
-
-def scaled(scaler: Any, X: Any) -> Any:
-    """Return the rows as the scaler makes them, without scikit-learn's word on names."""
-    centred = X if scaler.mean_ is None or not scaler.with_mean else X - scaler.mean_
-    rows = centred / scaler.scale_
-    rows = sp.csr_array(rows) if sp.issparse(X) else np.ascontiguousarray(rows)
-    if not np.isfinite(rows.data if sp.issparse(rows) else rows).all():
+        with np.errstate(all="ignore"):
+            scaler = StandardScaler(with_mean=not sparse).fit(X)
+        if (bad := np.flatnonzero(~np.isfinite(scaler.scale_))).size:
+            name = f"'{data.columns[bad[0]]}'" if data.columns else f"number {bad[0] + 1}"
+            raise InputError(f"column {name} is too large to standardise: its variance overflows")
+        if data.columns:
+            scaler.feature_names_in_ = np.array(data.columns, dtype=object)
+    if scaler is None:
+        return data
+    # Done here, scikit-learn has nothing to say about names.
+    rows = (X if scaler.mean_ is None or not scaler.with_mean else X - scaler.mean_) / scaler.scale_
+    rows = sp.csr_array(rows) if sparse else np.ascontiguousarray(rows)
+    if not np.isfinite(rows.data if sparse else rows).all():
         raise InputError("a number overflows when the columns are standardised: rescale the data")
-    return rows
+    return replace(data, X=rows, scaler=scaler)
 
 
 def request_of(options: Options, data: Data) -> Request:
