@@ -40,15 +40,6 @@ def aucert() -> None:
     """Certified AUC maximization: pairwise AUC problems solved with a proof of optimality."""
 
 
-def _option(named: str, default: Any = None, help: str | None = None, **more: Any) -> click.Option:
-    """Return an option that shows its default, if it has one; False is that of a flag."""
-    if default is False:
-        more |= {"is_flag": True}
-    elif default not in (None, ()):
-        more |= {"default": default, "show_default": True}
-    return click.Option(named.split(), help=help, **more)
-
-
 def _joined(context: Any, option: Any, given: tuple[str, ...]) -> str | None:
     return ",".join(given) if given else None
 
@@ -73,17 +64,13 @@ LEFT_OUT = "Columns of a file to leave out: A,B; repeatable."
 STOPPED = "Seconds inside the fit, for each problem; then it is stopped."
 EVIDENCE = "Folder of finished numbers, a file an experiment: used again, and added to."
 CHECK = "Run a sample of the evidence again, drawn by the seed, compare, and stop."
-WORST = "Column of groups: the one with the largest mean loss counts."
-QUERY = "Column of the query: pairs are within one, larger target above."
-EVENT = "Column of 1 where the event was seen, 0 where censored."
-L1 = "Weight of |w|_1 next to lam/2 |w|^2, >= 0; linear problems only."
 SHARE = "Share of |w|_1 in the penalty, 0 to 1; linear problems only."
 GROUPS = "Columns in groups, A,B;C,D: with {}, the group lasso."
 
 
 def _given(help: str | None = None, default: Any = None, **more: Any) -> Any:
     """Return a field of `Options`, with what click gets of it."""
-    return field(default=default, metadata={"help": help, "default": default, **more})
+    return field(default=default, metadata={"help": help, **more})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,15 +89,15 @@ class Options:
     kernel: Any = _given(None, "linear", type=Word(KERNELS))
     gamma: float | None = _given("Of the kernel, > 0.  [default: 1 / features]", type=float)
     structure: float = _given("Weight of SAUC-SVM's structure, >= 0.", 0.0)
-    l1: float = _given(L1, 0.0)
+    l1: float = _given("Weight of |w|_1 next to lam/2 |w|^2, >= 0; linear problems only.", 0.0)
     l1_ratio: float | None = _given(SHARE, type=float)
     groups: str | list[int] | None = _given(GROUPS.format("--l1"))
     sign: str | list[int] | None = _given("nonnegative, or columns A,B whose weights are >= 0.")
     pairs: str = _given("all, nearest:K or drawn:B.", "all")
-    qid: str | None = _given(QUERY)
+    qid: str | None = _given("Column of the query: pairs are within one, larger target above.")
     time: str | None = _given("Column of the time, for survival.")
-    event: str | None = _given(EVENT)
-    worst_of: str | None = _given(WORST)
+    event: str | None = _given("Column of 1 where the event was seen, 0 where censored.")
+    worst_of: str | None = _given("Column of groups: the one with the largest mean loss counts.")
     columns: str | None = _given("Feature columns of a file: A,B; all others by default.")
     drop: str | None = _given(LEFT_OUT, multiple=True, callback=_joined)
     header: str | None = _given("Whether the first row of a CSV holds names.", type=Word("yes no"))
@@ -146,23 +133,18 @@ class Options:
     estimated: bool = _given("Say how long it takes and stop.", False, named="--estimate estimated")
     checked: bool = _given(CHECK, False, named="--check checked")
 
-    @property
-    def ordered(self) -> bool:
-        return not (self.qid is None and self.time is None and self.event is None)
-
 
 def _command(
-    name: str, runs: str, help: str, options: str, *arguments: click.Argument, **changed: Any
+    name: str, module: str, help: str, options: str, *arguments: click.Argument, **changed: Any
 ) -> None:
-    """Enter a command: it calls a function of `commands`, whose status it exits with, if any. Of
-    some options another help is given here, or more is changed."""
+    """Enter a command: it calls a function of this module of `commands`, whose status it exits
+    with, if any. Of some options another help is given here, or more is changed."""
 
     def called(**given: Any) -> None:
-        module, function = runs.split(".")
         try:
             with stopped_at_once():
                 found = import_module(f".commands.{module}", __package__)
-                status = getattr(found, function)(**given)
+                status = getattr(found, f"run_{name.replace('-', '_')}")(**given)
         except KeyboardInterrupt:
             raise click.Abort from None  # of the other, click itself says something: an empty line
         if status is not None:
@@ -170,10 +152,15 @@ def _command(
 
     parameters: list[click.Parameter] = [*arguments]
     for key in options.split():
-        given = {"named": f"--{key.replace('_', '-')}"}
-        given |= Options.__dataclass_fields__[key].metadata
-        new = changed.get(key, {})
-        parameters.append(_option(**given | ({"help": new} if isinstance(new, str) else new)))
+        option, new = Options.__dataclass_fields__[key], changed.get(key, {})
+        given = {"named": f"--{key.replace('_', '-')}", "default": option.default}
+        given |= {**option.metadata, **({"help": new} if isinstance(new, str) else new)}
+        default = given.pop("default")
+        if default is False:
+            given["is_flag"] = True
+        elif default not in (None, ()):
+            given |= {"default": default, "show_default": True}
+        parameters.append(click.Option(given.pop("named").split(), **given))
     aucert.add_command(click.Command(name, None, called, parameters, cleandoc(help)))
 
 
@@ -186,7 +173,7 @@ PROBLEM = f"{MODEL} l1 {ORDER} worst_of {REST}"
 
 _command(
     "solve",
-    "problems.run_solve",
+    "problems",
     "Solve the full pairwise problem of DATA (a file, or a built-in name like wdbc).",
     f"lam method threshold out no_data proof proof_rows {PROBLEM}",
     DATA,
@@ -196,7 +183,7 @@ _command(
 
 _command(
     "path",
-    "problems.run_path",
+    "problems",
     "Solve the problem of DATA (a file, a folder, a built-in name) at many lam, with proofs.",
     f"lams n_lams cv method out {MODEL} l1_ratio {ORDER} {REST}",
     DATA,
@@ -209,7 +196,7 @@ _command(
 
 _command(
     "certify",
-    "problems.run_certify",
+    "problems",
     "Tell how far somebody's weights or scores are from the optimum on DATA.",
     f"lam convention C weights model scores norm2 exact {PROBLEM}",
     DATA,
@@ -218,7 +205,7 @@ _command(
 
 _command(
     "predict",
-    "predict.run_predict",
+    "predict",
     "Score the rows of DATA with MODEL, a file that solve --out or save_model wrote.",
     f"out drop keep {READ} as_json",
     click.Argument(["path"], metavar="MODEL"),
@@ -229,7 +216,7 @@ _command(
 
 _command(
     "validate",
-    "others.run_validate",
+    "others",
     "Check the papers' claims against exact answers: a table, and a report.",
     "profile only list_only out jobs seed as_json",
     only="Run this claim only; repeatable.",
@@ -239,7 +226,7 @@ _command(
 
 _command(
     "check-solver",
-    "others.run_check_solver",
+    "others",
     """Run somebody's fit(X, y, lam) -> w over problems whose optima are proved.
 
     The labels y are 1 and 0, and w has one number per feature. FILE.py:FUNCTION is taken, too. For
@@ -256,7 +243,7 @@ _command(
 
 _command(
     "bench",
-    "others.run_bench",
+    "others",
     """Run fits (X, y, lam) -> w next to ours: proved gaps against time.
 
     The labels y are 1 and 0, and w has one number per feature. FILE.py:FUNCTION is taken, too.
@@ -275,7 +262,7 @@ _command(
 
 _command(
     "plot",
-    "others.run_plot",
+    "others",
     "Draw RESULT: the folder of solve, path or bench --out, or a file of certify --json.",
     "out",
     click.Argument(["result"]),
@@ -284,7 +271,7 @@ _command(
 
 _command(
     "reproduce",
-    "others.run_reproduce",
+    "others",
     "Run the papers' tables and figures again: what is printed next to what comes out.",
     "list_only data_dir profile out jobs max_time evidence estimated checked seed as_json",
     click.Argument(["names"], metavar="[NAME]...", nargs=-1),

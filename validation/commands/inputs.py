@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -176,6 +175,7 @@ RULES = (  # an option or a kind of data, what does not go with it ("no x": its 
     ("event", "no time", "give --time and --event together"),
     ("positive", ORDER, "--positive is for two classes: leave it out with --qid or --time"),
     ("target", "time", "--target is not for survival: --time and --event order the rows"),
+    ("pairs", "folder", "rows in a folder go with --pairs all: take a sample of them as one file"),
     ("pairs", ORDER, "--qid and --time make the pairs: leave --pairs out"),
     ("built in", ORDER, "{} is built in: --qid, --time and --event are for files"),
     ("folder", "time", "--time and --event are for one file: a folder takes --qid"),
@@ -373,8 +373,6 @@ def read_pairs(text: str, data: Data, seed: int) -> AllPairs | PairList:
     """Return the pairs that `--pairs` asks for: `all`, `nearest:K` or `drawn:B`."""
     if text == "all":
         return AllPairs()
-    if data.partitioned:
-        raise InputError("rows in a folder go with --pairs all: take a sample of them as one file")
     kind, _, number = text.partition(":")
     if number.isdecimal() and int(number) > 0:
         if kind == "nearest":
@@ -393,9 +391,9 @@ def penalty_options(options: Options, data: Data) -> dict[str, Any]:
     groups, sign, d = options.groups, options.sign, int(data.X.shape[1])
     if isinstance(groups, str):
         parts = [_places("--groups", part, data.columns, d) for part in groups.split(";")]
-        if len({*chain(*parts)}) < sum(map(len, parts)):
-            raise InputError(f"--groups {groups}: a column stands in two groups")
         first = {k: part[0] for part in parts for k in part}
+        if len(first) < sum(map(len, parts)):
+            raise InputError(f"--groups {groups}: a column stands in two groups")
         groups = [first.get(k, k) for k in range(d)]
     if isinstance(sign, str) and sign != ALL:
         sign = _places("--sign", sign, data.columns, d)
@@ -466,7 +464,7 @@ def common_keys(data: Data, options: Options, request: Request) -> dict[str, Any
         over = f"worst-of:{options.worst_of}"
     elif options.qid is not None:
         over = f"query:{options.qid}"
-    elif options.ordered:
+    elif options.time is not None:
         over = f"survival:{options.time},{options.event}"
     given = [k for k in click.get_current_context().params if k not in ("name", "as_json", "out")]
     asked = {"lam" if key == "lams" else key: getattr(options, key) for key in given}
