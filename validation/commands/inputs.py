@@ -298,7 +298,7 @@ def _file_data(name: str, options: Options, model: Any) -> Data:
     if extra is not None:  # words by their order
         codes = np.unique(extra, return_inverse=True)[1] if extra.dtype.kind == "U" else extra
         sha = sha256((sha + data_sha256(np.zeros((1, 1)), codes)).encode()).hexdigest()
-    more = {"names": table.labels, "member": extra} if by is None else {"ordered": pairs}
+    more: Any = {"names": table.labels, "member": extra} if by is None else {"ordered": pairs}
     more |= {"ordered_by": by, "zero_based": table.zero_based, "assumed": table.assumed}
     return Data(name, table.X, y, sha, table.positive, table.negative, columns, **more)
 

@@ -368,10 +368,9 @@ def _say_estimate(found: list[Estimate], jobs: int, limit: float | None, as_json
     hours = minutes / 60 / jobs
     for item in found:
         time = "not measured" if item.cpu_minutes is None else f"{item.cpu_minutes:.1f} CPU min"
-        lacking = f", {item.missing} without data" if item.missing else ""
-        lines.append(
-            f"{', '.join(item.tables)}\t{item.left} of {item.parts} parts{lacking}\t{time}"
-        )
+        left = f"{item.left} of {item.parts} parts"
+        left += f", {item.missing} without data" if item.missing else ""
+        lines.append(f"{', '.join(item.tables)}\t{left}\t{time}")
     note = "" if limit is None else f"; nothing is begun after {duration(limit)}"
     in_all = f"{duration(60 * minutes)} of one processor" if minutes else "nothing to run"
     lines.append(f"in all: {in_all}, {duration(3600 * hours)} with {jobs} jobs{note}")

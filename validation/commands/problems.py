@@ -80,6 +80,8 @@ def run_solve(name: str, **given: Any) -> None:
             title = title if data.scaler is None else vectors.OF_STANDARDISED + title
             names = data.columns if request.is_linear else None
             write_vector(folder / WEIGHTS, solution.w, title, names)
+            if rows is not None:
+                save_partitions(data.X, rows)
             proof = folder / PROOF
             if data.partitioned and options.proof:  # it takes two more passes over the rows
                 write_partitioned_proof(proof, data.X, request.lam, solution)
@@ -96,8 +98,6 @@ def run_solve(name: str, **given: Any) -> None:
                 ordered = {k: x for k, x in data.labelled.items() if isinstance(x, np.ndarray)}
                 columns: Any = ordered if data.names is None else {"y": data.names.written()}
                 write_atomically(folder / DATA, lambda file: np.savez(file, X=data.X, **columns))
-            if rows is not None:
-                save_partitions(data.X, rows)
             with _or_said("model"):  # a loss or a kernel of one's own has none
                 write_model(folder / MODEL, data, options, solution, scores)
             # What the solver knew on its way, which `aucert plot` draws, is not certified.
@@ -231,7 +231,7 @@ def _table(document: dict[str, Any], interrupted: bool) -> str:
     title = f"{'lam':>10} {'objective':>14} {'lower bound':>14} {'relative gap':>12} {share:>8}"
     lines = [title + (f" {'held out':>8} {'+-':>7}" if folds else "") + "  status"]
     known = (folds["mean_auc"], folds["standard_error"]) if folds else ([], [])
-    rows = itertools.zip_longest(document["path"], *known, fillvalue=math.nan)
+    rows: Any = itertools.zip_longest(document["path"], *known, fillvalue=math.nan)
     for point, mean, error in rows:
         most, least = at_most(point["primal"], 9), at_least(point["dual"], 9)
         gap = "undefined" if point["relative_gap"] is None else at_most(point["relative_gap"], 2)
