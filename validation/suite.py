@@ -24,7 +24,7 @@ from ..exact.errors import InputError
 from ..exact.tools.arrays import check_choice, check_count
 from . import effects, reruns
 from .claims import claim, recorded
-from .claims.claim import Claim, Context, Outcome, Verdict, missing
+from .claims.claim import Claim, Context, Outcome, Verdict
 from .commands.endings import finish, stopped_at_once
 from .data.datasets import real_data_folder
 from .extremes import NaNError, has_nan
@@ -73,14 +73,13 @@ def run(
     check_choice("profile", profile, claim.PROFILES)
     seed, jobs = check_count("seed", seed, 0), check_count("jobs", jobs)
     folder, start = None if out is None else made_folder(out), time.perf_counter()
-    log = None if folder is None else Log(folder / "claims.jsonl")
+    log = Log(None if folder is None else folder / "claims.jsonl")
     keys = {entry.name: _key(entry, seed, profile) for entry in chosen}
-    known = [] if log is None else [_earlier(log.find(key)) for key in keys.values()]
-    rows, earlier = dict[str, Row](), {row.name: row for row in known if row is not None}
+    rows, earlier = dict[str, Row](), _earlier(log, keys)
     todo = [(entry, seed, profile) for entry in chosen if entry.name not in earlier]
     with closing(finished(run_claim, todo, jobs)) as results:
         for row in itertools.chain(earlier.values(), results):
-            if log is not None and row.name not in earlier:
+            if row.name not in earlier and row.verdict != claim.ERROR:
                 log.add({"key": keys[row.name], "row": asdict(row)})
             rows[row.name] = row
             if progress is not None:
@@ -90,7 +89,7 @@ def run(
     report = Report(made, *about, time.perf_counter() - start)
     if first is not None:
         first(report)
-    if folder is not None and log is not None:
+    if folder is not None:
         finish()
         report = replace(report, folder=_write(report, folder, log, claims(registry)))
     return report
@@ -107,13 +106,10 @@ def _write(report: Report, folder: Path, log: Log, entries: list[Claim]) -> Path
     except (OSError, ValueError, KeyError, TypeError):  # a file that is not a report stays as it is
         before = {"claims.json"}
     if not before <= set(rows) and len(rows) < len(entries):
-        for entry in entries:
-            earlier = _earlier(log.find(_key(entry, report.seed, report.profile)))
-            if earlier is not None:
-                rows.setdefault(entry.name, earlier)
+        keys = {entry.name: _key(entry, report.seed, report.profile) for entry in entries}
+        rows = _earlier(log, keys) | rows
         if before <= set(rows):
-            merged = tuple(rows[entry.name] for entry in entries if entry.name in rows)
-            report = replace(report, rows=merged)
+            report = replace(report, rows=tuple(rows[name] for name in keys if name in rows))
         else:  # of other code, data, seed or profile: it stays as it is
             folder = folder / "only"
     report.write(folder)
@@ -135,9 +131,8 @@ def run_claim(entry: Claim, seed: int, profile: str) -> Row:
         # Through JSON and back: a fresh row and one read from its file are then the same.
         return Row.from_document(json.loads(json.dumps(taken, allow_nan=False, default=plain_json)))
 
-    absent = Verdict.NOT_TESTABLE
     if (why := entry.missing) is not None:
-        return row(Outcome(absent, why), absent)
+        return row(Outcome(Verdict.NOT_TESTABLE, why), Verdict.NOT_TESTABLE)
     try:
         with stopped_at_once(), threadpool_limits(1):
             outcome = entry.run(context)
@@ -146,11 +141,7 @@ def run_claim(entry: Claim, seed: int, profile: str) -> Row:
                 raise NaNError(f"{where} is NaN: nothing can be judged by it")
         if outcome.verdict not in claim.vocabulary(entry.kind):
             raise ValueError(f"{outcome.verdict} is not a verdict of a {entry.kind}")
-        # Ours is excused where what it names as "absent" is not here. To say that it cannot be
-        # tested is not enough: with its evidence deleted it would be as expected.
-        needs = outcome.details.get("absent", ()) if entry.kind == "suite" else ()
-        excused = outcome.verdict == absent and needs and all(map(missing, needs))
-        return row(outcome, absent) if excused else row(outcome)
+        return row(outcome)
     except Exception as error:
         details = {"traceback": "".join(traceback.format_exception(error))}
         return row(Outcome(claim.ERROR, f"{type(error).__name__}: {error}", details=details))
@@ -164,13 +155,11 @@ def _key(entry: Claim, seed: int, profile: str) -> dict[str, Any]:
     return key | {"seed": seed, "profile": profile, "missing": entry.missing}
 
 
-def _earlier(document: dict[str, Any] | None) -> Row | None:
-    """Return the row of an equal run; None if there is none, or it raised."""
-    try:
-        row = replace(Row.from_document((document or {})["row"]), taken_over=True)
-    except (KeyError, TypeError, AttributeError):
-        return None
-    return row if row.verdict != claim.ERROR else None
+def _earlier(log: Log, keys: Mapping[str, Any]) -> dict[str, Row]:
+    """Return the rows of equal runs, by name; what raised is not kept."""
+    known = {name: document for name, key in keys.items() if (document := log.find(key))}
+    rows = {name: Row.from_document(document["row"]) for name, document in known.items()}
+    return {name: replace(row, taken_over=True) for name, row in rows.items()}
 
 
 @cache
@@ -200,10 +189,4 @@ def data_sha256() -> str | None:
         return "no such folder"
     if folder is None:
         return None
-    found = {}
-    for path in folder.glob("*.npz"):
-        try:
-            found[path.name] = file_sha256(str(path)) if path.is_file() else "no file"
-        except OSError as error:  # claims that need the file say so
-            found[path.name] = f"cannot be read: {error}"
-    return sha256_of(found)
+    return sha256_of({path.name: file_sha256(path) for path in folder.glob("*.npz")})
