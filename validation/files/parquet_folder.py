@@ -13,7 +13,7 @@ import numpy as np
 
 from ...exact.errors import InputError
 from ...exact.spaces.groups import GroupedRows
-from ...exact.spaces.partitions import Block, LocalEngine, PartitionedRows, block_rows, named
+from ...exact.spaces.partitions import ArrayPartition, Block, LocalEngine, PartitionedRows
 from . import tables
 from .labels import MAX_CLASSES, Label, Labels, two_classes
 from .tables import Fault, Numbers
@@ -55,25 +55,20 @@ class ParquetPartition:
                 start += batch.num_rows
 
     def blocks(self) -> Iterator[Block]:
-        read = [*self.columns, *filter(None, (self.target, self.weight, self.qid))]
-        step = block_rows(len(self.columns))
-        for batch, places in self.batches(read):
+        needed = [*filter(None, (self.target, self.weight, self.qid))]
+        for batch, places in self.batches([*self.columns, *needed]):
             features = [Numbers(name) for name in self.columns]
-            held = [numbers_in(batch, column, places) for column in features]
+            X = np.stack([numbers_in(batch, column, places) for column in features])
             tables.refuse(self.path, {}, features)
             weight = None if self.weight is None else self._needed(batch, self.weight, places)
-            positive, group, key = np.zeros(batch.num_rows, dtype=bool), None, None
+            positive = group = key = None
             if self.qid is None:
                 positive = self._positive(whole(self.path, batch, self.target, places))
             else:
                 key = self._needed(batch, self.target, places)
-                cells = tables.cells_of(whole(self.path, batch, self.qid, places))
-                group = named(np.asarray(cells), self.path)
-            for start in range(0, batch.num_rows, step):
-                rows = slice(start, start + step)
-                columns = np.stack([column[rows] for column in held])
-                more = (None if one is None else one[rows] for one in (weight, group, key))
-                yield Block(columns, positive[rows], *more)
+                group = np.asarray(tables.cells_of(whole(self.path, batch, self.qid, places)))
+            part = ArrayPartition(X.T, positive, weight, self.path, group, key)
+            yield from part.blocks()
 
     def _needed(self, batch: Any, name: str, places: range) -> np.ndarray:
         column = Numbers(name)
@@ -82,11 +77,11 @@ class ParquetPartition:
         return held
 
     def _positive(self, column: Any) -> np.ndarray:
-        if tables.kind_of(column.type) == "words":
-            column = column if hasattr(column, "dictionary") else column.dictionary_encode()
-            known = [str(word) in self.positive for word in column.dictionary.to_pylist()]
-            return np.array(known, dtype=bool)[tables.numbers_of(column.indices)]
-        return np.isin(tables.cells_of(column), [*self.positive])
+        if tables.kind_of(column.type) != "words":
+            return np.isin(tables.cells_of(column), [*self.positive])
+        column = column if hasattr(column, "dictionary") else column.dictionary_encode()
+        known = [str(word) in self.positive for word in column.dictionary.to_pylist()]
+        return np.array(known, dtype=bool)[tables.numbers_of(column.indices)]
 
 
 def numbers_in(batch: Any, column: Numbers, places: range) -> np.ndarray:
@@ -175,19 +170,18 @@ def read_parquet_folder(
     asked = replace(asked, drop=(*asked.drop, *extra))
     paths, parts, n = parquet_paths(str(path)), list[ParquetPartition](), 0
     with tables.open_parquet(paths[0]) as file:
-        names, types = tables.called(file.schema_arrow.names), file.schema_arrow.types
-    kinds = dict(zip(names, types, strict=True))
-    target, columns, _, _, faults = asked.places(Path(paths[0]), names)
+        first = file.schema_arrow
+    target, columns, _, _, faults = asked.places(Path(paths[0]), tables.called(first.names))
     assert target is not None
     for name in paths:
         with tables.open_parquet(name) as file:
             schema, metadata = file.schema_arrow, file.metadata
-        for column in (target, *extra):
-            label = column in (target, qid)
-            tables.refuse_needed(name, [fault_in(schema, column, kinds, paths[0], label)])
-        for column in columns:
-            if bad := fault_in(schema, column, kinds, paths[0]):
+        for column in (target, *extra, *columns):
+            bad = fault_in(schema, column, first, paths[0], column in (target, qid))
+            if bad and column in columns:
                 faults.setdefault(column, (f"{bad[0]} ({name})", bad[1]))
+            else:
+                tables.refuse_needed(name, [bad])
         n += metadata.num_rows
         file = ParquetPartition(name, (), 0, tuple(columns), target, weight, qid)
         parts += _parts_of(file, metadata)
@@ -227,18 +221,16 @@ def parquet_paths(path: str) -> list[str]:
     return kept
 
 
-def fault_in(
-    schema: Any, column: str, kinds: dict[str, Any], first: str, label: bool = False
-) -> Fault | None:
-    """Return why a file's column cannot be used next to the first file's, if it cannot."""
+def fault_in(schema: Any, column: str, first: Any, path: str, label: bool) -> Fault | None:
+    """Return why a file's column cannot be used next to that of the first file, if it cannot."""
     if column not in schema.names:
-        return f"no column '{column}', which {first} has", "write the same columns"
+        return f"no column '{column}', which {path} has", "write the same columns"
     if schema.names.count(column) > 1:
         return f"two columns are named '{column}'", "rename one of them"
-    kind = schema.field(column).type
-    words = tables.kind_of(kind) == tables.kind_of(kinds[column]) == "words"
-    if label and kind != kinds[column] and not words:
-        both = f"column '{column}' holds {kind}, and in {first} it holds {kinds[column]}"
+    kind, before = schema.field(column).type, first.field(column).type
+    words = tables.kind_of(kind) == tables.kind_of(before) == "words"
+    if label and kind != before and not words:
+        both = f"column '{column}' holds {kind}, and in {path} it holds {before}"
         return both, "write one or the other"
     return tables.fault_of_type(column, kind)
 

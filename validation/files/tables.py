@@ -43,8 +43,7 @@ BYTES_A_FEATURE = 150  # A name, and about ten vectors of weights while a proble
 
 Fault = tuple[str, str]  # What is wrong with a column, and what to do about it.
 # Some rows after others: their numbers in the file, and their cells by the names of the columns.
-# A Parquet column that is copied as the file has it stands under (name,).
-Blocks = Iterable[tuple[Sequence[int], Mapping[Any, Any]]]
+Blocks = Iterable[tuple[Sequence[int], Mapping[str, Any]]]
 
 
 def check_room(what: str, size: int, do: str) -> None:
@@ -86,16 +85,19 @@ class Selection:
         label, and what else has no such name, may be `apart` from them."""
         columns, label = self.columns or (), names[-1:] if self.target is None else [self.target]
         label = label if self.labelled and not apart else []
-        special = [*label, *(name for name in self.extra if name in names or not apart)]
+        extra = [name for name in self.extra if name in names or not apart]
+        special = [*label, *extra]
         if self.target is None and any(isinstance(name, Unnamed) for name in label):
             do = f"name the label with --target, and leave this one out with --drop '{label[0]}'"
             raise InputError(f"{path}: the last column, taken for the label, has no name: {do}")
-        absent = [name for name in (*special, *columns, *self.drop) if name not in names]
+        known = {*names}
+        absent = [name for name in (*special, *columns, *self.drop) if name not in known]
         if absent:
             raise InputError(f"{path}: no column {listed(absent)}; {nearest(absent[0], names)}")
-        found = {**unclear_names(names), **faults}
+        unclear = unclear_names(names)
+        found = {**unclear, **faults}
         # Columns that are copied next to scores may hold anything, dates too.
-        refuse_needed(path, map((found if self.labelled else unclear_names(names)).get, special))
+        refuse_needed(path, map((found if self.labelled else unclear).get, special))
         if len(set(columns)) < len(columns):
             raise InputError(f"{path}: a column is asked for twice: name each one once")
         for name in special if self.labelled else []:
@@ -103,17 +105,18 @@ class Selection:
                 what = "is the label column (see --target), or orders or groups the rows"
                 do = "it cannot be both, or a feature, or left out"
                 raise InputError(f"{path}: '{name}' {what}: {do}")
-        wanted = [n for n in names if n not in special] if self.columns is None else columns
+        wanted = columns if self.columns is not None else [k for k in names if k not in special]
         wanted = [name for name in wanted if name not in self.drop]
         if not wanted:
             without = f" next to {listed(special)}" if special else ""
             text = len(names) == 1 and path.name.lower().endswith((".csv", ".tsv", ".gz"))
             do = ": separate columns by commas, semicolons or tabs" if text else ""
             raise InputError(f"{path}: no feature columns are left{without}{do}")
+        taken = {*wanted}
+        ignored = [name for name in names if name not in taken and name not in special]
         features = [name for name in wanted if name not in found]
-        ignored = [name for name in names if name not in {*wanted, *special}]
-        bad = {name: why for name, why in found.items() if name in wanted}
-        return Places(label[0] if label else None, features, special[len(label) :], ignored, bad)
+        bad = {name: why for name, why in found.items() if name in taken}
+        return Places(label[0] if label else None, features, extra, ignored, bad)
 
 
 EVERYTHING = Selection()
@@ -156,7 +159,7 @@ def as_numbers(values: np.ndarray, path: str | Path, what: str) -> np.ndarray:
         at = int(np.argmin(np.isfinite(held)))
         bad = f"the {what} {str(values[at])!r} of data row {at + 1}"
         raise InputError(f"{path}: {bad} cannot be used as a number")
-    refuse_needed(path, [column.fault_of(held)])
+    refuse_needed(path, [column.bad])
     return held
 
 
@@ -295,6 +298,7 @@ class Numbers:
         self.name, self.digits = name, digits
         self.bad: Fault | None = None
         self._words = ""  # What is said of the first word for 1 or 0.
+        self._others = False  # Whether text meant numbers other than these.
 
     def of(self, cells: Cells, rows: Sequence[int]) -> np.ndarray:
         """Return the cells of these rows of the file (m,); NaN where one is not a number."""
@@ -303,6 +307,7 @@ class Numbers:
                 held, lost = cells.astype(float, copy=False), lost_digits(cells).tolist()
         else:
             held = self._of_text(cells, rows)
+            self._others |= not np.isin(held, (0.0, 1.0)).all()
             large = np.flatnonzero(is_large(held)).tolist()
             lost = [k for k in large if loses_digits(cells[k], held[k])]
         if self.bad is None and (lost or not np.isfinite(held).all()):
@@ -314,6 +319,9 @@ class Numbers:
             if lost and np.isinf(held[at]):
                 then, do = " overflows float64", "rescale it"
             self.bad = f"{what} in column '{self.name}', row {rows[at]}{then}", do
+        elif self.bad is None and self._words and self._others:
+            what = f"column '{self.name}' holds {self._words} and numbers other than 0 and 1"
+            self.bad = what, "write one or the other"
         return held
 
     def _of_text(self, cells: Sequence[str], rows: Sequence[int]) -> np.ndarray:
@@ -328,13 +336,6 @@ class Numbers:
                 self._words = f"words like {cell.strip()[:20]!r} (row {row})"
             held.append(as_number(cell) if truth is None and self.digits else truth)
         return np.array(held, dtype=float)  # NaN for None
-
-    def fault_of(self, held: np.ndarray) -> Fault | None:
-        """Return what is wrong with the whole column: a cell, or words for 1 and 0 among others."""
-        if self.bad is None and self._words and not np.isin(held, (0.0, 1.0)).all():
-            what = f"column '{self.name}' holds {self._words} and numbers other than 0 and 1"
-            self.bad = what, "write one or the other"
-        return self.bad
 
 
 def fault(text: str, digits: bool = True) -> Fault:
@@ -380,36 +381,33 @@ def _table(
 ) -> Table:
     """Return the table of these columns, whose text means numbers where it is `digits`; `hint` is
     for bad cells."""
-    target, extra, labelled = places.target, places.extra, places.target is not None
-    others: dict[str, list[Any]] = {name: [] for name in ([target] if target else []) + extra}
+    target, labelled = places.target, places.target is not None
+    others: dict[str, list[Any]] = {name: [] for name in (target, *places.extra) if name}
     features = [Numbers(name, digits) for name in places.features]
     values, lines = array("d"), array("q")
     for rows, columns in blocks:
         lines.extend(rows)
         for name, parts in others.items():
-            cells = (
-                columns[name] if (name,) not in columns else columns[name,]
-            )  # as the file has it
-            words = labelled and not isinstance(cells, np.ndarray)
-            parts.append([*map(sys.intern, cells)] if words else cells)
+            words = labelled and not isinstance(columns[name], np.ndarray)
+            parts.append([*map(sys.intern, columns[name])] if words else columns[name])
         block = [column.of(columns[column.name], rows) for column in features]
         values.frombytes(np.array(block, dtype=float).T.tobytes())
     if not lines:
         raise InputError(f"{path}: no rows")
-    held: dict[str, Any] = {
-        name: np.concatenate(parts) if isinstance(parts[0], np.ndarray) else [*chain(*parts)]
-        for name, parts in others.items()
-    }
-    if labelled:
-        for name, cells in held.items():
-            held[name] = Labels.of(cells, f"{path}, column '{name}'", name == target, lines)
-    X = np.frombuffer(values).reshape(len(lines), len(features))
-    for at, column in enumerate(features):
-        column.fault_of(X[:, at])
+    found: dict[str, Any] = {}
+    for name, parts in others.items():
+        numbers = isinstance(parts[0], np.ndarray)
+        cells = np.concatenate(parts) if numbers else [*chain(*parts)]
+        if labelled:
+            found[name] = Labels.of(cells, f"{path}, column '{name}'", name == target, lines)
+        else:
+            found[name] = cells.tolist() if numbers else cells
     refuse(path, places.faults, features, hint)
-    labels = NO_LABELS if target is None else held.pop(target)
-    found = {name: _of_rows(held[name]) if labelled else held[name] for name in extra}
-    return Table(X, labels, places.features, target or "", places.ignored, found)
+    X = np.frombuffer(values).reshape(len(lines), len(features))
+    if not labelled:
+        return Table(X, NO_LABELS, places.features, "", places.ignored, found)
+    extra = {name: _of_rows(found[name]) for name in places.extra}
+    return Table(X, found[target], places.features, target, places.ignored, extra)
 
 
 def _of_rows(labels: Labels) -> np.ndarray:
@@ -577,48 +575,46 @@ def read_svmlight(path: Path, asked: Selection) -> Table:
         first = "a label, which is the target, and then its query group, --qid qid"
         raise InputError(f"{path}: svmlight has no names of columns: {first}")
     named_so = " (by its name this is svmlight: the name of a table ends in .csv or .tsv)"
-    ranked = "--qid qid ranks within groups; without, all rows would be one group"
     y, groups, values = array("d"), array("q"), array("d")
-    indices, ends, bad = array("q"), array("q", [0]), dict[int, Numbers]()
+    indices, ends, found = array("q"), array("q", [0]), dict[int, Numbers]()
     for row, line in enumerate(text_lines(path), start=1):
         label, *pairs = line.partition("#")[0].split() or [""]
         if not label:
             continue
         where, last, number = f"{path}: row {row}", -1, as_number(label)
-        if number is None or not math.isfinite(number):
+        if number is None:
             raise InputError(f"{where} starts with {label[:40]!r}, not with a number{named_so}")
-        if loses_digits(label, number):
-            lost = f"{label[:40]} in column 'label', row {row} loses digits in float64"
-            raise InputError(f"{path}: {lost}: subtract an offset or round it")
+        if not abs(number) < EXACT:
+            column = Numbers("label", digits=True)
+            column.of([label], [row])
+            refuse_needed(path, [column.bad])
+        y.append(number)
         group = pairs.pop(0) if pairs and pairs[0].startswith("qid:") else ""
         if group and not queries:
+            ranked = "--qid qid ranks within groups; without, all rows would be one group"
             raise InputError(f"{where} has a query group ({group[:40]}): {ranked}")
-        if queries and not re.fullmatch("qid:[0-9]{1,18}", group):
-            need = "its query group must be qid: and a whole number"
-            raise InputError(f"{where} has {group[:40]!r} after the label: {need}")
+        if queries:
+            if not re.fullmatch("qid:[0-9]{1,18}", group):
+                need = "its query group must be qid: and a whole number"
+                raise InputError(f"{where} has {group[:40]!r} after the label: {need}")
+            groups.append(int(group[4:]))
         for pair in pairs:
             index, _, value = pair.partition(":")
             held = as_number(value)
-            if index == "qid" and not queries:
-                raise InputError(f"{where} has a query group ({pair[:40]}): {ranked}")
             if held is None or len(index) > 18 or not (index.isascii() and index.isdigit()):
                 raise InputError(f"{where} holds {pair[:40]!r}, not index:value{named_so}")
             if int(index) <= last:
                 raise InputError(f"{where}: index {index} comes after {last}, sort the indices")
             last = int(index)
             if not abs(held) < EXACT:
-                bad.setdefault(last, Numbers(str(last), digits=True)).of([value], [row])
+                found.setdefault(last, Numbers(str(last), digits=True)).of([value], [row])
             indices.append(last)
             values.append(held)
-        y.append(number)
-        groups.extend([int(group[4:])] if queries else [])
         ends.append(len(values))
     if not y:
         raise InputError(f"{path}: the file is empty")
     if not values:
         raise InputError(f"{path}: no feature columns: no line has an index:value pair")
-    used = (bad[k] for k in sorted(bad) if asked.columns is None or str(k) in asked.columns)
-    refuse(path, {}, (column for column in used if column.name not in asked.drop))
     least, largest = min(indices), max(indices)
     what = f"{path}: its largest index makes {largest + 1:,} features"
     do = "number the features that occur from 1, unless the file is damaged"
@@ -626,22 +622,22 @@ def read_svmlight(path: Path, asked: Selection) -> Table:
     if least == 0 and asked.zero_based is False:
         do = "say --zero-based yes if they count from 0 in this file"
         raise InputError(f"{path}: index 0 occurs, where indices count from 1: {do}")
+    base = 0 if least == 0 or asked.zero_based else 1
+    columns, partial = [str(k) for k in range(base, largest + 1)], asked.columns or asked.drop
+    faults = {str(k): bad for k, column in sorted(found.items()) if (bad := column.bad)}
+    places = asked.places(path, columns, True, faults)
+    refuse(path, places.faults)
     assumed = asked.zero_based is None and least > 0
-    partial = asked.columns is not None or bool(asked.drop)
     if assumed and asked.width is not None and (largest < asked.width or partial):
         raise InputError(may_count_from(path, largest, asked.width))
-    base = 0 if least == 0 or asked.zero_based else 1
-    columns, ignored = [str(k) for k in range(base, largest + 1)], []
     entries = np.asarray(values), np.asarray(indices) - base, np.asarray(ends)
     X = sp.csr_array(entries, shape=(len(y), len(columns)))
     if partial:
-        places = asked.places(path, columns, apart=True)
-        columns, ignored = places.features, places.ignored
-        X = X[:, [int(name) - base for name in columns]]
-    X.resize(len(y), max(asked.width or 0, len(columns)))
+        X = X[:, [int(name) - base for name in places.features]]
+    X.resize(len(y), max(asked.width or 0, len(places.features)))
     extra = {"qid": np.asarray(groups) if asked.labelled else groups.tolist()} if queries else {}
     labels = Labels.of(np.asarray(y), f"{path}, labels")
-    return Table(X, labels, columns, "label", ignored, extra, base == 0, assumed)
+    return Table(X, labels, places.features, "label", places.ignored, extra, base == 0, assumed)
 
 
 def may_count_from(path: str | Path, largest: int, width: int) -> str:
@@ -687,15 +683,14 @@ def read_parquet(path: Path, asked: Selection) -> Table:
         names, types = called(file.schema_arrow.names), file.schema_arrow.types
         faults = {k: bad for k, x in zip(names, types, strict=True) if (bad := fault_of_type(k, x))}
         places = asked.places(path, names, faults=faults)
-        kept = places.extra if places.target is None else []
-        read = [*{*filter(None, [places.target]), *places.extra, *places.features}]
+        read = {*filter(None, [places.target]), *places.extra, *places.features}
+        kept = read - {*places.features, places.target} if places.target is None else set()
 
         def blocks() -> Blocks:
             start = 1
             for batch in file.iter_batches(batch_size=ROWS, columns=read):
-                used = {k for k in read if k not in kept} | {*places.features}
-                cells: dict[Any, Any] = {name: cells_of(batch.column(name)) for name in used}
-                cells |= {(name,): batch.column(name).to_pylist() for name in kept}
+                cells = {name: cells_of(batch.column(name)) for name in read if name not in kept}
+                cells |= {name: batch.column(name).to_pylist() for name in kept}
                 yield range(start, start + batch.num_rows), cells
                 start += batch.num_rows
 

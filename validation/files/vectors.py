@@ -143,12 +143,12 @@ def _fields(path: Path) -> list[tuple[int, list[str]]]:
     """Return the row and the fields of each line that is not blank."""
     lines = []
     for row, line in enumerate(tables.text_lines(path), start=1):
-        text = line.strip()
-        mark = next((mark for mark in ",;\t" if mark in text), " ")
-        with tables.damage_reported(path, "text file", csv.Error):
-            split = csv.reader([text.rstrip(",; \t")], delimiter=mark, skipinitialspace=True)
-            plain = mark == " " and ('"' not in text or text.count('"') % 2 == 1)
-            fields = text.split() if plain else next(split, [])
+        text = line.strip().rstrip(",; \t")
+        mark = next((mark for mark in ",;\t" if mark in text), "")
+        fields = [field.strip('"') for field in text.split()]
+        if mark:
+            with tables.damage_reported(path, "text file", csv.Error):
+                fields = next(csv.reader([text], delimiter=mark, skipinitialspace=True))
         if fields:
             lines.append((row, [field.strip() for field in fields]))
     return lines
@@ -218,12 +218,12 @@ def _liblinear(path: Path) -> LinearModel:
     lines = [line.strip() for line in tables.text_lines(path)]
     if "w" not in lines:
         raise InputError(f"{path}: damaged, the line 'w' above the weights is missing")
-    parts = (line.partition(" ") for line in lines[: lines.index("w")])
-    head = {name: value for name, _, value in parts}
+    at = lines.index("w")
+    head = dict(line.partition(" ")[::2] for line in lines[:at])
     count, bias = as_number(head.get("nr_feature", "")), as_number(head.get("bias", "-1"))
     if count is None or bias is None or not (count >= 1 and count.is_integer()):
         raise InputError(f"{path}: damaged, nr_feature and bias must be numbers")
-    weights = [*filter(None, lines[lines.index("w") + 1 :])]
+    weights = [*filter(None, lines[at + 1 :])]
     if any(len(line.split()) != 1 for line in weights):
         raise InputError(f"{path}: this model has several weights per feature, a ranking has one")
     expected = int(count) + (bias >= 0)
