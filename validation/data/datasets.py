@@ -395,9 +395,8 @@ def load_npz(
         names = tables.feature_names(arrays, X.shape[1], path)
         complete = ~np.isnan(X[:, [name not in drop for name in names]]).any(axis=1)
         X, y = X[complete], y[complete]
-    table = tables.table_of(
-        found, arrays | {"X": X, "y": y}, tables.Selection("y", drop=tuple(drop))
-    )
+    asked = tables.Selection("y", drop=tuple(drop))
+    table = tables.read_npz(found, asked, arrays | {"X": X, "y": y})
     scale = arrays.get("scale", np.array(1.0))
     if scale.size != 1 or scale.dtype.kind not in "iuf" or not np.isfinite(scale).all():
         raise InputError(f"{path}: 'scale' must be one finite number")

@@ -46,7 +46,7 @@ class ParquetPartition:
 
     def batches(self, names: Sequence[str]) -> Iterator[tuple[Any, range]]:
         """Yield these columns, batch after batch, with the numbers of the rows in the file."""
-        with tables.open_parquet(self.path, pre_buffer=False) as file:
+        with tables.open_parquet(self.path) as file:
             if self.groups[-1] >= file.num_row_groups or not {*names} <= {*file.schema_arrow.names}:
                 raise InputError(f"{self.path} changed while it was being read: start again")
             start, most = self.first + 1, max(1, NUMBERS // len(names))

@@ -155,8 +155,7 @@ def as_numbers(values: np.ndarray, path: str | Path, what: str) -> np.ndarray:
     column = Numbers(what, digits=True)
     cells = values.tolist() if values.dtype.kind == "U" else values
     held = column.of(cells, range(1, len(values) + 1))
-    if not np.isfinite(held).all():
-        at = int(np.argmin(np.isfinite(held)))
+    for at in np.flatnonzero(~np.isfinite(held)):
         bad = f"the {what} {str(values[at])!r} of data row {at + 1}"
         raise InputError(f"{path}: {bad} cannot be used as a number")
     refuse_needed(path, [column.bad])
@@ -230,17 +229,10 @@ def damage_reported(path: str | Path, kind: str, *errors: type[Exception]) -> It
         raise InputError(f"{path}: damaged, or not a readable {kind} ({detail})") from None
 
 
-_UTF = "{0} text: save it as UTF-8 (iconv -f {0} -t UTF-8 OLD > NEW)"
-# How a file begins that is not UTF-8 text, and what it is (UTF-32 begins as UTF-16).
-_BEGINNINGS: dict[bytes, str] = {
-    b"\x1f\x8b": "a gzip file: let its name end in .gz",
-    b"PK\x03\x04": "a zip file, as .npz and .xlsx are: let its name end as its kind does",
-    b"PAR1": "a Parquet file: let its name end in .parquet",
-    codecs.BOM_UTF32_LE: _UTF.format("UTF-32"),
-    codecs.BOM_UTF32_BE: _UTF.format("UTF-32"),
-    codecs.BOM_UTF16_LE: _UTF.format("UTF-16"),
-    codecs.BOM_UTF16_BE: _UTF.format("UTF-16"),
-}
+# How text begins that is not UTF-8; UTF-32 begins as UTF-16 does.
+_CODINGS = {
+    codecs.BOM_UTF32_LE: "UTF-32", codecs.BOM_UTF16_LE: "UTF-16", codecs.BOM_UTF16_BE: "UTF-16"
+}  # fmt: skip
 
 
 def text_lines(path: Path) -> Iterator[str]:
@@ -250,12 +242,12 @@ def text_lines(path: Path) -> Iterator[str]:
     opened: Any = gzip.open if path.suffix.lower() == ".gz" else open
     with damaged, opened(path, "rt", **coding) as file:
         for row, line in enumerate(file, start=1):
-            head = line[:4].encode(errors="surrogateescape") if row == 1 else b""
-            for mark in filter(head.startswith, _BEGINNINGS):
-                raise InputError(f"{path}: this is {_BEGINNINGS[mark]}")
             if not line.isascii() and re.search("[\udc80-\udcff]", line):
-                do = "save the file as UTF-8 (iconv -f latin1 -t utf-8 OLD > NEW), or let its name "
-                raise InputError(f"{path}: row {row} is not UTF-8 text: {do}end as its kind does")
+                head = line[:4].encode(errors="surrogateescape")
+                known = (_CODINGS[mark] for mark in _CODINGS if head.startswith(mark))
+                do = f"save the file as UTF-8 (iconv -f {next(known, 'latin1')} -t utf-8 OLD > NEW)"
+                do += ", or let its name end as its kind does"
+                raise InputError(f"{path}: row {row} is not UTF-8 text: {do}")
             yield line
 
 
@@ -504,17 +496,13 @@ def read_arrays(path: Path, wanted: Collection[str] = ()) -> dict[str, Any]:
     return arrays
 
 
-def read_npz(path: Path, asked: Selection) -> Table:
+def read_npz(path: Path, asked: Selection, arrays: Mapping[str, Any] | None = None) -> Table:
     """Read the arrays `X` (n, d) and `y` (n,), or another label array, of an npz file.
-    `feature_names` (d,) names the columns. Other columns are among these, or own arrays."""
-    asked = asked if asked.target is not None else replace(asked, target="y")
-    wanted = {"X", str(asked.target), "feature_names", *asked.extra}
-    return table_of(path, read_arrays(path, wanted), asked)
-
-
-def table_of(path: Path, arrays: dict[str, Any], asked: Selection) -> Table:
-    """Return the table of the arrays of an npz file; None stands for one that is not read."""
-    target = str(asked.target)
+    `feature_names` (d,) names the columns. Other columns are among these, or own arrays. Arrays
+    that have been read may be given."""
+    target = asked.target or "y"
+    if arrays is None:
+        arrays = read_arrays(path, {"X", target, "feature_names", *asked.extra})
     needed = ["X", target] if asked.labelled else ["X"]
     for name in needed:
         if name not in arrays:
@@ -649,7 +637,7 @@ def may_count_from(path: str | Path, largest: int, width: int) -> str:
 
 
 @contextmanager
-def open_parquet(path: str, pre_buffer: bool = True) -> Iterator[Any]:
+def open_parquet(path: str) -> Iterator[Any]:
     """Open a file with page checksums checked, through fsspec one of "s3://" and the like."""
     try:
         import pyarrow as pa
@@ -661,7 +649,7 @@ def open_parquet(path: str, pre_buffer: bool = True) -> Iterator[Any]:
         if "://" in path:
             file = pq.ParquetFile(remote(path)[0].open(remote(path)[1]))
         else:
-            file = pq.ParquetFile(path, page_checksum_verification=True, pre_buffer=pre_buffer)
+            file = pq.ParquetFile(path, page_checksum_verification=True, pre_buffer=False)
         with file:
             yield file
 
@@ -701,11 +689,11 @@ def kind_of(arrow: Any) -> str:
     """Return what columns of a type hold: numbers, decimals, truths or words; else nothing."""
     from pyarrow import types
 
-    words = types.is_string(arrow) or types.is_large_string(arrow) or types.is_dictionary(arrow)
-    numbers = types.is_integer(arrow) or types.is_floating(arrow)
-    decimals, truths = types.is_decimal(arrow), types.is_boolean(arrow)
-    held = {"words": words, "numbers": numbers, "decimals": decimals, "truths": truths}
-    return next((kind for kind, is_one in held.items() if is_one), "")
+    if types.is_string(arrow) or types.is_large_string(arrow) or types.is_dictionary(arrow):
+        return "words"
+    if types.is_integer(arrow) or types.is_floating(arrow):
+        return "numbers"
+    return "decimals" if types.is_decimal(arrow) else "truths" if types.is_boolean(arrow) else ""
 
 
 def fault_of_type(name: str, arrow: Any) -> Fault | None:

@@ -53,8 +53,8 @@ CSV: dict[str | bytes, str] = {
     "a,y\n1,0\n".encode("utf-16"): "iconv -f UTF-16",
     "a,b,y\n1,2,0\n".encode("utf-16-le"): "zero bytes in row 1",
     "a,y\n1,0\n".encode("utf-32"): "iconv -f UTF-32",
-    b"\x1f\x8b\x08": "this is a gzip file",
-    b"PK\x03\x04\xff\xfe": "this is a zip file",
+    b"\x1f\x8b\x08": "let its name end as its kind does",
+    b"PK\x03\x04\xff\xfe": "let its name end as its kind does",
     "a,y\n1,u\n2,v\n3,w\n": "3 classes ('u', 'v', 'w')",
     "a,y\n" + "".join(f"1,{k / 7}\n" for k in range(MAX_CLASSES + 1)): "more than 1000 different",
 }
