@@ -171,8 +171,8 @@ def read_parquet_folder(
     paths, parts, n = parquet_paths(str(path)), list[ParquetPartition](), 0
     with tables.open_parquet(paths[0]) as file:
         first = file.schema_arrow
-    target, columns, _, _, faults = asked.places(Path(paths[0]), tables.called(first.names))
-    assert target is not None
+    table = asked.table(Path(paths[0]), tables.called(first.names))
+    target, columns, faults = table.target, table.columns, table.faults
     for name in paths:
         with tables.open_parquet(name) as file:
             schema, metadata = file.schema_arrow, file.metadata

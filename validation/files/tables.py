@@ -20,10 +20,10 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -78,10 +78,10 @@ class Selection:
     width: int | None = None  # Features of the model; an svmlight file leaves out zeros.
     extra: tuple[str, ...] = ()  # Columns that order or group rows; kept ones without labels.
 
-    def places(
+    def table(
         self, path: Path, names: list[str], apart: bool = False, faults: Mapping[str, Fault] = {}
-    ) -> Places:
-        """Return which columns to read of those with these names, some of which have faults. The
+    ) -> Table:
+        """Return the table to be read of columns with these names, some of which have faults. The
         label, and what else has no such name, may be `apart` from them."""
         columns, label = self.columns or (), names[-1:] if self.target is None else [self.target]
         label = label if self.labelled and not apart else []
@@ -116,34 +116,24 @@ class Selection:
         ignored = [name for name in names if name not in taken and name not in special]
         features = [name for name in wanted if name not in found]
         bad = {name: why for name, why in found.items() if name in taken}
-        return Places(label[0] if label else None, features, extra, ignored, bad)
+        return Table(features, label[0] if label else "", dict.fromkeys(extra), ignored, bad)
 
 
 EVERYTHING = Selection()
-NO_LABELS = Labels([], np.empty(0, int))
-
-
-class Places(NamedTuple):
-    """The names of the columns that are read, and of others."""
-
-    target: str | None
-    features: list[str]
-    extra: list[str]
-    ignored: list[str]
-    faults: dict[str, Fault]  # Features that cannot be read.
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A table as read: rows (n, d), float64 or CSR, with their labels."""
+    """The columns of a table, and its rows (n, d), float64 or CSR, when they have been read."""
 
-    X: Any
-    labels: Labels
     columns: list[str]  # Names of the d features; places from 1, or svmlight's indices, without.
-    target: str
-    ignored: list[str]  # What else the file holds; it was not used.
+    target: str  # The name of the label, nothing where none is read.
     # Columns (n,), numbers or words; without labels lists of cells as they are, None for no value.
-    extra: dict[str, Any] = field(default_factory=dict)
+    extra: dict[str, Any]
+    ignored: list[str]  # What else the file holds; it was not used.
+    faults: dict[str, Fault]  # What is wrong with features that cannot be read.
+    X: Any = None
+    labels: Labels = Labels([], np.empty(0, int))  # noqa: RUF009
     zero_based: bool | None = None  # Whether an svmlight file counts from 0; None of other files.
     assumed: bool = False  # Whether it may count either way: no index 0 occurs, and nobody said.
     positive: Label | None = None  # What 1 stands for, by `read_table`.
@@ -368,14 +358,12 @@ def refuse_needed(path: str | Path, faults: Iterable[Fault | None]) -> None:
         raise InputError(f"{path}: {what}: {do}")
 
 
-def _table(
-    path: Path, places: Places, blocks: Blocks, digits: bool = False, hint: str = ""
-) -> Table:
-    """Return the table of these columns, whose text means numbers where it is `digits`; `hint` is
-    for bad cells."""
-    target, labelled = places.target, places.target is not None
-    others: dict[str, list[Any]] = {name: [] for name in (target, *places.extra) if name}
-    features = [Numbers(name, digits) for name in places.features]
+def filled(path: Path, table: Table, blocks: Blocks, digits: bool = False, hint: str = "") -> Table:
+    """Return a table with its rows, whose text means numbers where it is `digits`; `hint` is for
+    bad cells."""
+    labelled = bool(table.target)
+    others: dict[str, list[Any]] = {name: [] for name in (table.target, *table.extra) if name}
+    features = [Numbers(name, digits) for name in table.columns]
     values, lines = array("d"), array("q")
     for rows, columns in blocks:
         lines.extend(rows)
@@ -391,15 +379,16 @@ def _table(
         numbers = isinstance(parts[0], np.ndarray)
         cells = np.concatenate(parts) if numbers else [*chain(*parts)]
         if labelled:
-            found[name] = Labels.of(cells, f"{path}, column '{name}'", name == target, lines)
+            where = f"{path}, column '{name}'"
+            found[name] = Labels.of(cells, where, name == table.target, lines)
         else:
             found[name] = cells.tolist() if numbers else cells
-    refuse(path, places.faults, features, hint)
+    refuse(path, table.faults, features, hint)
     X = np.frombuffer(values).reshape(len(lines), len(features))
     if not labelled:
-        return Table(X, NO_LABELS, places.features, "", places.ignored, found)
-    extra = {name: _of_rows(found[name]) for name in places.extra}
-    return Table(X, found[target], places.features, target, places.ignored, extra)
+        return replace(table, X=X, extra=found)
+    extra = {name: _of_rows(found[name]) for name in table.extra}
+    return replace(table, X=X, labels=found[table.target], extra=extra)
 
 
 def _of_rows(labels: Labels) -> np.ndarray:
@@ -452,7 +441,7 @@ def read_csv(path: Path, asked: Selection) -> Table:
     pandas numbers columns; a first row 0 or 0,1 is refused unless `header` says. true, yes, false
     and no mean 1 and 0 in columns of nothing else."""
     names, has_header = csv_columns(path, asked.header)
-    places, width = asked.places(path, names), len(names)
+    table, width = asked.table(path, names), len(names)
 
     def blocks() -> Blocks:  # 2 microseconds a row of 4
         rows = islice(csv_rows(path), int(has_header), None)
@@ -465,7 +454,7 @@ def read_csv(path: Path, asked: Selection) -> Table:
             yield lines, dict(zip(names, zip(*fields, strict=True), strict=True))
 
     hint = "" if has_header else " (row 1 was not read as names: they may hold no numbers)"
-    table = _table(path, places, blocks(), True, hint)
+    table = filled(path, table, blocks(), True, hint)
     guessed = has_header and asked.header is None and as_number(table.target) is None
     if guessed and table.target in table.labels.values:
         do = "is also a label further down: write a first row of names, or say --header no"
@@ -524,8 +513,8 @@ def read_npz(path: Path, asked: Selection, arrays: Mapping[str, Any] | None = No
         if values.shape != X.shape[:1]:
             shape = f"'{name}' has shape {values.shape}"
             raise InputError(f"{path}: 'X' has shape {X.shape} and {shape}")
-    places = asked.places(path, columns, apart=True)
-    kept = places.features
+    table = asked.table(path, columns, apart=True)
+    kept = table.columns
     rows = X if kept == columns else X[:, [columns.index(name) for name in kept]]
     features = [Numbers(name) for name in kept]
     if rows.dtype != np.float64 or not np.isfinite(rows).all():
@@ -533,12 +522,14 @@ def read_npz(path: Path, asked: Selection, arrays: Mapping[str, Any] | None = No
             column.of(rows[:, k], range(1, len(X) + 1))
     refuse(path, {}, features)
     rows = np.ascontiguousarray(rows, dtype=np.float64)  # as it is, where that is how it is
-    labels = Labels.of(arrays[target], f"{path}, array '{target}'") if asked.labelled else NO_LABELS
+    ignored = [name for name in own if name not in asked.extra] + table.ignored
+    table = replace(table, X=rows, target=target, ignored=ignored)
+    if not asked.labelled:
+        return replace(table, extra={name: values.tolist() for name, values in others.items()})
     for name, values in others.items():
-        found = Labels.of(values, f"{path}, column '{name}'", False) if asked.labelled else None
-        others[name] = values.tolist() if found is None else _of_rows(found)
-    ignored = [name for name in own if name not in asked.extra] + places.ignored
-    return Table(rows, labels, kept, target, ignored, others)
+        others[name] = _of_rows(Labels.of(values, f"{path}, column '{name}'", False))
+    labels = Labels.of(arrays[target], f"{path}, array '{target}'")
+    return replace(table, labels=labels, extra=others)
 
 
 def feature_names(arrays: dict[str, Any], d: int, path: str | Path = "arrays") -> list[str]:
@@ -613,19 +604,20 @@ def read_svmlight(path: Path, asked: Selection) -> Table:
     base = 0 if least == 0 or asked.zero_based else 1
     columns, partial = [str(k) for k in range(base, largest + 1)], asked.columns or asked.drop
     faults = {str(k): bad for k, column in sorted(found.items()) if (bad := column.bad)}
-    places = asked.places(path, columns, True, faults)
-    refuse(path, places.faults)
+    table = asked.table(path, columns, True, faults)
+    refuse(path, table.faults)
     assumed = asked.zero_based is None and least > 0
     if assumed and asked.width is not None and (largest < asked.width or partial):
         raise InputError(may_count_from(path, largest, asked.width))
     entries = np.asarray(values), np.asarray(indices) - base, np.asarray(ends)
     X = sp.csr_array(entries, shape=(len(y), len(columns)))
     if partial:
-        X = X[:, [int(name) - base for name in places.features]]
-    X.resize(len(y), max(asked.width or 0, len(places.features)))
+        X = X[:, [int(name) - base for name in table.columns]]
+    X.resize(len(y), max(asked.width or 0, len(table.columns)))
     extra = {"qid": np.asarray(groups) if asked.labelled else groups.tolist()} if queries else {}
     labels = Labels.of(np.asarray(y), f"{path}, labels")
-    return Table(X, labels, places.features, "label", places.ignored, extra, base == 0, assumed)
+    table = replace(table, X=X, labels=labels, target="label", extra=extra)
+    return replace(table, zero_based=base == 0, assumed=assumed)
 
 
 def may_count_from(path: str | Path, largest: int, width: int) -> str:
@@ -670,9 +662,9 @@ def read_parquet(path: Path, asked: Selection) -> Table:
     with open_parquet(str(path)) as file:
         names, types = called(file.schema_arrow.names), file.schema_arrow.types
         faults = {k: bad for k, x in zip(names, types, strict=True) if (bad := fault_of_type(k, x))}
-        places = asked.places(path, names, faults=faults)
-        read = {*filter(None, [places.target]), *places.extra, *places.features}
-        kept = read - {*places.features, places.target} if places.target is None else set()
+        table = asked.table(path, names, faults=faults)
+        read = {*table.columns, *table.extra} | ({table.target} if table.target else set())
+        kept = set() if table.target else read - {*table.columns}
 
         def blocks() -> Blocks:
             start = 1
@@ -682,7 +674,7 @@ def read_parquet(path: Path, asked: Selection) -> Table:
                 yield range(start, start + batch.num_rows), cells
                 start += batch.num_rows
 
-        return _table(path, places, blocks())
+        return filled(path, table, blocks())
 
 
 def kind_of(arrow: Any) -> str:
