@@ -60,21 +60,16 @@ class ParquetPartition:
             features = [Numbers(name) for name in self.columns]
             X = np.stack([numbers_in(batch, column, places) for column in features])
             tables.refuse(self.path, {}, features)
-            weight = None if self.weight is None else self._needed(batch, self.weight, places)
-            positive = group = key = None
+            others = [Numbers(name) for name in (self.weight, self.qid and self.target) if name]
+            held = {column.name: numbers_in(batch, column, places) for column in others}
+            tables.refuse_needed(self.path, [column.bad for column in others])
+            positive = group = None
             if self.qid is None:
                 positive = self._positive(whole(self.path, batch, self.target, places))
             else:
-                key = self._needed(batch, self.target, places)
                 group = np.asarray(tables.cells_of(whole(self.path, batch, self.qid, places)))
-            part = ArrayPartition(X.T, positive, weight, self.path, group, key)
-            yield from part.blocks()
-
-    def _needed(self, batch: Any, name: str, places: range) -> np.ndarray:
-        column = Numbers(name)
-        held = numbers_in(batch, column, places)
-        tables.refuse_needed(self.path, [column.bad])
-        return held
+            weight, key = held.get(self.weight), held.get(self.target)
+            yield from ArrayPartition(X.T, positive, weight, self.path, group, key).blocks()
 
     def _positive(self, column: Any) -> np.ndarray:
         if tables.kind_of(column.type) != "words":
@@ -116,16 +111,16 @@ def refuse_all(path: str, parts: list[ParquetPartition], faults: dict[str, Fault
     tables.refuse(path, found)
 
 
-def may_be_cut(metadata: Any, qid: str) -> list[bool]:
+def cuts_between(metadata: Any, qid: str) -> list[int]:
     """Return before which row groups a file may be cut, so that no query is split. There its
     statistics say that the largest query before is below the smallest one behind."""
     groups = [metadata.row_group(k) for k in range(metadata.num_row_groups)]
     columns = [map(group.column, range(group.num_columns)) for group in groups]
     known = [next(x.statistics for x in some if x.path_in_schema == qid) for some in columns]
     if not all(one is not None and one.has_min_max for one in known):
-        return [k == 0 for k in range(len(groups))]
+        return []
     highest = [*accumulate((one.max for one in known), max)]
-    return [k == 0 or highest[k - 1] < one.min for k, one in enumerate(known)]
+    return [k for k in range(1, len(known)) if highest[k - 1] < known[k].min]
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +130,6 @@ class ParquetFolder:
     path: str
     partitions: list[ParquetPartition]
     columns: list[str]
-    target: str
     positive: Label | None
     negative: Label | None
     n: int
@@ -193,7 +187,7 @@ def read_parquet_folder(
     if qid is None:
         meant, one, zero = _positive_cells(parts, positive, f"{path}, column '{target}'")
         parts = [replace(part, positive=meant) for part in parts]
-    return ParquetFolder(str(path), parts, columns, target, one, zero, n, qid)
+    return ParquetFolder(str(path), parts, columns, one, zero, n, qid)
 
 
 def is_parquet_folder(path: str) -> bool:
@@ -238,13 +232,13 @@ def fault_in(schema: Any, column: str, first: Any, path: str, label: bool) -> Fa
 def _parts_of(file: ParquetPartition, metadata: Any) -> list[ParquetPartition]:
     """Return the partitions of one file: its row groups, small ones together."""
     most = max(1, NUMBERS // (len(file.columns) + 1))
-    cut = None if file.qid is None else may_be_cut(metadata, file.qid)
+    cuts = range(metadata.num_row_groups) if file.qid is None else cuts_between(metadata, file.qid)
     found: list[ParquetPartition] = []
     groups: list[int] = []
     first = held = 0
     for k in range(metadata.num_row_groups):
         rows = metadata.row_group(k).num_rows
-        if groups and held + rows > most and (cut is None or cut[k]):
+        if groups and held + rows > most and k in cuts:
             found.append(replace(file, groups=tuple(groups), first=first))
             first, held, groups = first + held, 0, []
         groups.append(k)
