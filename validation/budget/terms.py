@@ -12,8 +12,8 @@ negative. Theorem 4' (I) bounds F(f~) - p*; a finite test set leaves the AUC ope
 Theorem 4; Section 3.2]
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -78,24 +78,19 @@ class ErrorBudget:
     own_gap: float
     bound: Bound | None = None
     test: FiniteTest | None = None
-    solutions: Mapping[str, Solution] = field(default_factory=dict, repr=False)
 
     @property
     def total(self) -> float:
         return self.objective - self.optimum
 
     @property
-    def allowed(self) -> float | None:
-        """What Theorem 4' allows the total; None without an eps that was fixed before the draw."""
-        if self.bound is None or self.terms[0].bound is None:
-            return None
-        return self.bound.total
-
-    @property
     def lines(self) -> tuple[Term, ...]:
-        """The terms, and their total as one more."""
+        """The terms, and their total as one more. Theorem 4' is about the total only where an eps
+        was fixed before the draw."""
+        known = self.bound is not None and self.terms[0].bound is not None
+        allowed = self.bound.total if known else None  # type: ignore[union-attr]
         lost = () if self.test is None else (self.test.auc_lost, self.test.auc_lost_error)
-        return (*self.terms, Term("total", self.total, self.allowed, *lost))
+        return (*self.terms, Term("total", self.total, allowed, *lost))
 
     @property
     def table(self) -> str:
@@ -279,10 +274,9 @@ def error_budget(
         Term(name, values[k] - values[k + 1], allowed.get(of_bound), *lost[k])
         for k, (name, of_bound) in enumerate(BOUND_TERMS.items())
     )
-    solutions = {"f~_B": f_B, "f^_P": f_P, "f^": best}
-    slack = max(solution.certificate.gap for solution in solutions.values())
+    slack = max(solution.certificate.gap for solution in (f_B, f_P, best))
     own_gap = max(own.objective(fitted.w) - f_B.certificate.primal, 0.0)
-    return ErrorBudget(terms, values[0], values[3], slack, own_gap, bound, finite, solutions)
+    return ErrorBudget(terms, values[0], values[3], slack, own_gap, bound, finite)
 
 
 def _bound(

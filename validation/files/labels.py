@@ -55,15 +55,13 @@ class Labels:
         `where` opens messages, `rows` are places in the file, by default from 1; `limited` refuses
         more than `MAX_CLASSES` values, which are not labels."""
         rows = rows or range(1, len(cells) + 1)
-        values: list[Label]
+        values: list[Any]  # None for a missing one
         if isinstance(cells, np.ndarray) and cells.dtype.kind not in "US":
             if cells.dtype.kind not in "biuf":
                 raise InputError(f"{where}: labels must be numbers or text, not {cells.dtype}")
-            if not np.isfinite(cells).all():
-                row = rows[int(np.argmin(np.isfinite(cells)))]
-                raise InputError(f"{where}, row {row}: missing or infinite value: drop the row")
             kinds, codes = np.unique(cells, return_inverse=True)
-            values = [_plain(value) for value in kinds.tolist()]
+            values = [_plain(one) if math.isfinite(one) else None for one in kinds.tolist()]
+            what = "missing or infinite value"
         else:
             places: dict[Any, int] = {}
             codes = np.array([places.setdefault(cell, len(places)) for cell in cells], dtype=int)
@@ -71,17 +69,17 @@ class Labels:
                 str(cell, "utf-8", "backslashreplace") if isinstance(cell, bytes) else str(cell)
                 for cell in places
             ]
-            for code, word in enumerate(words):
-                if is_missing(word):
-                    row = rows[int(np.argmax(codes == code))]
-                    raise InputError(f"{where}, row {row}: missing value: drop the row")
-            read = [_number(word) for word in words]
-            numeric = all(number is not None for number in read)
-            values = read if numeric else [word.strip() for word in words]  # type: ignore
+            values = [_number(word) for word in words]
+            if None in values:  # one text makes all of them text
+                values = [None if is_missing(word) else word.strip() for word in words]
+            what = "missing value"
+        if None in values:
+            at = np.array([value is None for value in values])[codes].argmax()
+            raise InputError(f"{where}, row {rows[int(at)]}: {what}: drop the row")
         if limited and len(values) > MAX_CLASSES:
             many = f"more than {MAX_CLASSES} different values"
             raise InputError(f"{where}: {many}: this is not a class label")
-        ordered = sorted(set(values))  # type: ignore[type-var]
+        ordered = sorted(set(values))
         place = {value: k for k, value in enumerate(ordered)}
         return cls(ordered, np.array([place[v] for v in values], dtype=np.intp)[codes])
 

@@ -42,23 +42,19 @@ CELLS = 8192  # Cells of text that are held at a time.
 BYTES_A_FEATURE = 150  # A name, and about ten vectors of weights while a problem is solved.
 
 Fault = tuple[str, str]  # What is wrong with a column, and what to do about it.
-# Some rows after others: their numbers in the file, and their cells by the names of the columns.
+# Some rows after others: their numbers in the file, and their cells by the names of the columns;
+# those of the label stand under "", a name that no column has.
 Blocks = Iterable[tuple[Sequence[int], Mapping[str, Any]]]
 
 
 def check_room(what: str, size: int, do: str) -> None:
     """Raise if something is larger than the memory of the machine, or of its container."""
-    limits = [size]
+    limits = list[int]()
     with suppress(AttributeError, ValueError):  # not every system knows both
         limits.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     for path in CGROUP_LIMITS:
         with suppress(OSError, ValueError):  # "max" means without a limit
             limits.append(int(Path(path).read_text()))
-    if sys.platform != "win32":
-        import resource
-
-        kinds = resource.RLIMIT_AS, resource.RLIMIT_DATA
-        limits += [resource.getrlimit(kind)[0] for kind in kinds]  # -1 means without
     limit = min((known for known in limits if known > 0), default=size)
     if size > limit:
         need, had = (f"{count / 2**30:.4g} GiB" for count in (size, limit))
@@ -359,36 +355,38 @@ def refuse_needed(path: str | Path, faults: Iterable[Fault | None]) -> None:
 
 
 def filled(path: Path, table: Table, blocks: Blocks, digits: bool = False, hint: str = "") -> Table:
-    """Return a table with its rows, whose text means numbers where it is `digits`; `hint` is for
-    bad cells."""
+    """Return a table with its labels and other columns, and with its rows unless it has them. Text
+    means numbers where it is `digits`; `hint` is for bad cells."""
     labelled = bool(table.target)
-    others: dict[str, list[Any]] = {name: [] for name in (table.target, *table.extra) if name}
+    others: dict[str, list[Any]] = {name: [] for name in table.extra}
+    others |= {"": []} if labelled else {}
     features = [Numbers(name, digits) for name in table.columns]
-    values, lines = array("d"), array("q")
+    values, lines, found = array("d"), array("q"), dict[str, Any]()
     for rows, columns in blocks:
         lines.extend(rows)
         for name, parts in others.items():
             words = labelled and not isinstance(columns[name], np.ndarray)
             parts.append([*map(sys.intern, columns[name])] if words else columns[name])
         block = [column.of(columns[column.name], rows) for column in features]
-        values.frombytes(np.array(block, dtype=float).T.tobytes())
+        if table.X is None:
+            values.frombytes(np.array(block, dtype=float).T.tobytes())
     if not lines:
         raise InputError(f"{path}: no rows")
-    found: dict[str, Any] = {}
+    refuse(path, table.faults, features, hint)
     for name, parts in others.items():
         numbers = isinstance(parts[0], np.ndarray)
-        cells = np.concatenate(parts) if numbers else [*chain(*parts)]
+        cells: Any = np.concatenate(parts) if numbers else [*chain(*parts)]
+        where = f"{path}, column '{name or table.target}'"
         if labelled:
-            where = f"{path}, column '{name}'"
-            found[name] = Labels.of(cells, where, name == table.target, lines)
+            found[name] = Labels.of(cells, where, not name, lines)
         else:
             found[name] = cells.tolist() if numbers else cells
-    refuse(path, table.faults, features, hint)
-    X = np.frombuffer(values).reshape(len(lines), len(features))
-    if not labelled:
-        return replace(table, X=X, extra=found)
-    extra = {name: _of_rows(found[name]) for name in table.extra}
-    return replace(table, X=X, labels=found[table.target], extra=extra)
+    if table.X is None:
+        table = replace(table, X=np.frombuffer(values).reshape(len(lines), len(features)))
+    if labelled:
+        table = replace(table, labels=found.pop(""))
+        found = {name: _of_rows(labels) for name, labels in found.items()}
+    return replace(table, extra=found)
 
 
 def _of_rows(labels: Labels) -> np.ndarray:
@@ -451,15 +449,16 @@ def read_csv(path: Path, asked: Selection) -> Table:
                     fields = f"{len(row)} fields" if len(row) > 1 else "1 field"
                     raise InputError(f"{path}: row {line} has {fields} where {width} are expected")
             lines, fields = zip(*held, strict=True)
-            yield lines, dict(zip(names, zip(*fields, strict=True), strict=True))
+            cells = dict(zip(names, zip(*fields, strict=True), strict=True))
+            yield lines, cells | {"": cells.get(table.target)}
 
     hint = "" if has_header else " (row 1 was not read as names: they may hold no numbers)"
-    table = filled(path, table, blocks(), True, hint)
-    guessed = has_header and asked.header is None and as_number(table.target) is None
-    if guessed and table.target in table.labels.values:
+    found = filled(path, table, blocks(), True, hint)
+    guessed = has_header and asked.header is None and as_number(found.target) is None
+    if guessed and found.target in found.labels.values:
         do = "is also a label further down: write a first row of names, or say --header no"
-        raise InputError(f"{path}: '{table.target}' in row 1 {do}")
-    return table
+        raise InputError(f"{path}: '{found.target}' in row 1 {do}")
+    return found
 
 
 NPZ_ERRORS = (zipfile.BadZipFile, zlib.error, ValueError, EOFError, OSError, RuntimeError)
@@ -508,28 +507,21 @@ def read_npz(path: Path, asked: Selection, arrays: Mapping[str, Any] | None = No
         if name not in known:
             near = nearest(name, [*columns, *arrays], "columns and arrays")
             raise InputError(f"{path}: no column or array '{name}'; {near}")
-    others: dict[str, Any] = {name: known[name] for name in asked.extra}
-    for name, values in [*others.items(), *((name, arrays[name]) for name in needed[1:])]:
+    cells = {name: known[name] for name in asked.extra}
+    cells |= {"": arrays[target]} if asked.labelled else {}
+    for name, values in cells.items():
         if values.shape != X.shape[:1]:
-            shape = f"'{name}' has shape {values.shape}"
+            shape = f"'{name or target}' has shape {values.shape}"
             raise InputError(f"{path}: 'X' has shape {X.shape} and {shape}")
     table = asked.table(path, columns, apart=True)
-    kept = table.columns
-    rows = X if kept == columns else X[:, [columns.index(name) for name in kept]]
-    features = [Numbers(name) for name in kept]
-    if rows.dtype != np.float64 or not np.isfinite(rows).all():
-        for k, column in enumerate(features):
-            column.of(rows[:, k], range(1, len(X) + 1))
-    refuse(path, {}, features)
-    rows = np.ascontiguousarray(rows, dtype=np.float64)  # as it is, where that is how it is
+    at = [columns.index(name) for name in table.columns]
+    rows = X if at == [*range(len(columns))] else X[:, at]
+    with np.errstate(over="ignore"):  # as it is, where that is how it is
+        rows = np.ascontiguousarray(rows, dtype=np.float64)
     ignored = [name for name in own if name not in asked.extra] + table.ignored
-    table = replace(table, X=rows, target=target, ignored=ignored)
-    if not asked.labelled:
-        return replace(table, extra={name: values.tolist() for name, values in others.items()})
-    for name, values in others.items():
-        others[name] = _of_rows(Labels.of(values, f"{path}, column '{name}'", False))
-    labels = Labels.of(arrays[target], f"{path}, array '{target}'")
-    return replace(table, labels=labels, extra=others)
+    label, extra = target if asked.labelled else "", dict.fromkeys(asked.extra)
+    table = replace(table, X=rows, target=label, extra=extra, ignored=ignored)
+    return filled(path, table, [(range(1, len(X) + 1), known | cells)])
 
 
 def feature_names(arrays: dict[str, Any], d: int, path: str | Path = "arrays") -> list[str]:
@@ -671,7 +663,7 @@ def read_parquet(path: Path, asked: Selection) -> Table:
             for batch in file.iter_batches(batch_size=ROWS, columns=read):
                 cells = {name: cells_of(batch.column(name)) for name in read if name not in kept}
                 cells |= {name: batch.column(name).to_pylist() for name in kept}
-                yield range(start, start + batch.num_rows), cells
+                yield range(start, start + batch.num_rows), cells | {"": cells.get(table.target)}
                 start += batch.num_rows
 
         return filled(path, table, blocks())
