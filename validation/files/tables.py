@@ -412,7 +412,7 @@ def csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
 
 
 def csv_columns(path: Path, header: bool | None = None) -> tuple[list[str], bool]:
-    """Names of all columns (`named`), and whether the first row holds them: `header` decides it."""
+    """Return the names of all columns, and whether the first row holds them (as `header` says)."""
     first = next((row for _, row in csv_rows(path)), None)
     if first is None:
         raise InputError(f"{path}: the file is empty")
@@ -514,8 +514,9 @@ def read_npz(path: Path, asked: Selection, arrays: Mapping[str, Any] | None = No
             shape = f"'{name or target}' has shape {values.shape}"
             raise InputError(f"{path}: 'X' has shape {X.shape} and {shape}")
     table = asked.table(path, columns, apart=True)
-    at = [columns.index(name) for name in table.columns]
-    rows = X if at == [*range(len(columns))] else X[:, at]
+    rows = X
+    if table.columns != columns:
+        rows = X[:, [columns.index(name) for name in table.columns]]
     with np.errstate(over="ignore"):  # as it is, where that is how it is
         rows = np.ascontiguousarray(rows, dtype=np.float64)
     ignored = [name for name in own if name not in asked.extra] + table.ignored
@@ -655,14 +656,14 @@ def read_parquet(path: Path, asked: Selection) -> Table:
         names, types = called(file.schema_arrow.names), file.schema_arrow.types
         faults = {k: bad for k, x in zip(names, types, strict=True) if (bad := fault_of_type(k, x))}
         table = asked.table(path, names, faults=faults)
-        read = {*table.columns, *table.extra} | ({table.target} if table.target else set())
+        read = {*table.columns, *table.extra, *filter(None, [table.target])}
         kept = set() if table.target else read - {*table.columns}
 
         def blocks() -> Blocks:
             start = 1
             for batch in file.iter_batches(batch_size=ROWS, columns=read):
-                cells = {name: cells_of(batch.column(name)) for name in read if name not in kept}
-                cells |= {name: batch.column(name).to_pylist() for name in kept}
+                cells = {name: batch.column(name) for name in read}
+                cells = {k: x.to_pylist() if k in kept else cells_of(x) for k, x in cells.items()}
                 yield range(start, start + batch.num_rows), cells | {"": cells.get(table.target)}
                 start += batch.num_rows
 
