@@ -16,7 +16,7 @@ from scipy.optimize import brentq
 from scipy.special import ndtr
 
 from ...exact.errors import InputError, brief, meant
-from ...exact.tools.arrays import as_float64, check_choice, check_labels
+from ...exact.tools.arrays import as_float64, check_choice, check_labels, check_number
 from ..files import tables
 from ..files.labels import two_classes
 
@@ -45,8 +45,7 @@ _HASH_ROWS = 16_384
 
 def _law(model: str, share_pos: float) -> Law:
     check_choice("model", model, _LAWS)
-    if not 0.0 < share_pos < 1.0:
-        raise InputError(f"share_pos must lie strictly between 0 and 1, not {brief(share_pos)}")
+    check_number("share_pos", share_pos, 0.0, 1.0)
     return _LAWS[model]
 
 
@@ -226,15 +225,9 @@ def _xor_draw(counts: Sequence[int], rng: np.random.Generator) -> tuple[np.ndarr
 
 
 def sparse_mean_shift(
-    n: int = 1000,
-    seed: int = 0,
-    *,
-    d: int = 1000,
-    k_star: int = 20,
-    r: float = 0.05,
-    mu: float = 0.3,
-    normalize: bool = False,
-) -> Dataset:
+    n: int = 1000, seed: int = 0, *, d: int = 1000, k_star: int = 20, r: float = 0.05,
+    mu: float = 0.3, normalize: bool = False,
+) -> Dataset:  # fmt: skip
     """Draw the sparse mean shift [SHT, Section IV-A]. Entries are N(0, 1); for the positives, those
     in a random set S of k_star features are N(mu, 1). S is returned as `support`. Rows stand in
     random order."""
@@ -379,12 +372,9 @@ def load_real(name: str, folder: str | Path | None = None, part: Part = "all") -
 
 
 def load_npz(
-    path: str | Path,
-    positive: object = None,
-    part: Part = "all",
-    drop: Sequence[str] = (),
+    path: str | Path, positive: object = None, part: Part = "all", drop: Sequence[str] = (),
     missing: Literal["refuse", "drop-rows"] = "refuse",
-) -> Dataset:
+) -> Dataset:  # fmt: skip
     found = tables.existing_file(path)
     arrays = tables.read_arrays(found)
     if "X" not in arrays or "y" not in arrays:

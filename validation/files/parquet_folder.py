@@ -104,10 +104,8 @@ def refuse_all(path: str, parts: list[ParquetPartition], faults: dict[str, Fault
             left -= len(columns) * len(places)
             for column in columns:
                 numbers_in(batch, column, places)
-        for column in columns:
-            if column.bad is not None:
-                what, do = column.bad
-                found[column.name] = f"{what} ({part.path})", do
+        bad = {column.name: column.bad for column in columns if column.bad is not None}
+        found |= {name: (f"{what} ({part.path})", do) for name, (what, do) in bad.items()}
     tables.refuse(path, found)
 
 
@@ -153,12 +151,9 @@ class ParquetFolder:
 
 
 def read_parquet_folder(
-    path: str | Path,
-    asked: tables.Selection = tables.EVERYTHING,
-    positive: object = None,
-    weight: str | None = None,
-    qid: str | None = None,
-) -> ParquetFolder:
+    path: str | Path, asked: tables.Selection = tables.EVERYTHING, positive: object = None,
+    weight: str | None = None, qid: str | None = None,
+) -> ParquetFolder:  # fmt: skip
     """Find the Parquet files of a folder, and what their labels are."""
     extra = [name for name in (weight, qid) if name is not None]
     asked = replace(asked, drop=(*asked.drop, *extra))
@@ -197,7 +192,6 @@ def is_parquet_folder(path: str) -> bool:
 
 def parquet_paths(path: str) -> list[str]:
     """Return the paths of the Parquet files of a folder, in order; there is one at least."""
-    base = path
     if "://" in path:
         system, inside = tables.remote(path)
         base = system.unstrip_protocol(inside)
@@ -206,10 +200,10 @@ def parquet_paths(path: str) -> list[str]:
         except OSError as error:
             raise InputError(f"{path}: cannot be read ({error})") from None
     else:
-        found = [str(name) for name in Path(path).rglob("*") if name.is_file()]
-    found = [name for name in sorted(found) if name.endswith((".parquet", ".parq", ".pq"))]
+        base, found = path, [str(name) for name in Path(path).rglob("*") if name.is_file()]
     hidden = re.compile(r"(^|[/\\])[._]")  # in a folder or a file of such a name
-    kept = [name for name in found if not hidden.search(os.path.relpath(name, base))]
+    named_so = (name for name in sorted(found) if name.endswith((".parquet", ".parq", ".pq")))
+    kept = [name for name in named_so if not hidden.search(os.path.relpath(name, base))]
     if not kept:
         raise InputError(f"{path}: no Parquet files in this folder: names must end in .parquet")
     return kept

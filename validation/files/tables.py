@@ -615,10 +615,8 @@ def read_svmlight(path: Path, asked: Selection) -> Table:
 
 def may_count_from(path: str | Path, largest: int, width: int) -> str:
     """Return the sentence on a file that is narrower than the model and may count from 0 or 1."""
-    return (
-        f"{path}: its indices, up to {largest}, may count from 0 or from 1, and the model has "
-        f"{width} features: say which with --zero-based yes or --zero-based no"
-    )
+    both = f"its indices, up to {largest}, may count from 0 or from 1, and the model has {width}"
+    return f"{path}: {both} features: say which with --zero-based yes or --zero-based no"
 
 
 @contextmanager
@@ -631,11 +629,8 @@ def open_parquet(path: str) -> Iterator[Any]:
         do = "install aucert[parquet]"
         raise InputError(f"{path}: reading Parquet needs pyarrow: {do}") from None
     with damage_reported(path, "Parquet file", pa.ArrowException, OSError, EOFError):
-        if "://" in path:
-            file = pq.ParquetFile(remote(path)[0].open(remote(path)[1]))
-        else:
-            file = pq.ParquetFile(path, page_checksum_verification=True, pre_buffer=False)
-        with file:
+        source = remote(path)[0].open(remote(path)[1]) if "://" in path else path
+        with pq.ParquetFile(source, page_checksum_verification=True, pre_buffer=False) as file:
             yield file
 
 
