@@ -203,15 +203,10 @@ def _repeated(matrix: Any) -> bool:
 
 
 def check_approximation(approximation: object, lam: object, delta: object) -> None:
-    known = isinstance(approximation, Approximation)
-    try:
-        check_number("lam", lam)
-    except InputError as error:
-        hint = "" if known else "; X and y go to Approximation.of_landmarks first"
-        raise InputError(f"{error}{hint}") from None
-    if not known:
+    if not isinstance(approximation, Approximation):
         what = brief(approximation)
         raise InputError(f"an Approximation is needed, not {what}: see Approximation.of_landmarks")
+    check_number("lam", lam)
     check_number("delta", delta, 0.0, 1.0)
 
 

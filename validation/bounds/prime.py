@@ -1,9 +1,5 @@
-"""Theorem 4', the corrected form of [ScalingUp, Theorem 4], on anybody's data.
-
-Data, labels, kernel, lam, B and delta are fixed; the landmarks are any function of the data and of
-randomness independent of D_B, which are B pairs drawn independently and uniformly, with
-replacement. Probability is over D_B alone. All that is used of the approximation is that K - K~ is
-semidefinite: k_i is the sum of P k_i (a row of V) and an orthogonal rest.
+"""Theorem 4', the corrected form of [ScalingUp, Theorem 4], on anybody's data; its hypotheses and
+its proof are in `docs/theorem-4-prime.md`. Probability is over the B drawn pairs D_B alone.
 
     Rp = max |P(k_i - k_j)|,  R2^2 = mean |P(k_i - k_j)|^2,  R = max |k_i - k_j|  over all pairs,
     L = log(2/delta),  l = sqrt(2 L),  z = (R2 + Rp l) / sqrt(B),
@@ -18,19 +14,18 @@ semidefinite: k_i is the sum of P k_i (a row of V) and an orthogonal rest.
 |U(f^) - U_B(f~_B)| is at most the smaller of
     H + max(z^2, q) / (2 lam) + (|f^| + |f~_B|)(z + sqrt(q)) / 2  and  H + (R sqrt(q) + Rp z) / lam.
 
-A priori q is replaced by 2 lam eps_N, |f^| by S, |f^_P| and |f~_B| by Sp. Solvers may stop early:
-with a dual point of certified gap `gap`, q / (2 lam) becomes q / (2 lam) + gap; with
-F_B(f~) - p~_B <= eps, z becomes z + sqrt(2 lam eps) in (I), which gains eps, and (II) gains
-Rp sqrt(2 eps / lam); if its left side was measured at an f with F(f) - p* <= gap_full, R sqrt(2
-gap_full / lam) too. Proof: `docs/theorem-4-prime.md`. Totals are rounded up: so is each ingredient
-(`kernel.py`), and each term by more than it rounds.
+A priori q is replaced by 2 lam eps_N, |f^| by S, |f^_P| and |f~_B| by Sp. Where solvers stop early,
+q / (2 lam) gains the gap of the dual point; with F_B(f~) - p~_B <= eps, z becomes z + sqrt(2 lam
+eps) in (I), which gains eps, and (II) gains Rp sqrt(2 eps / lam), and R sqrt(2 gap_full / lam) if
+its left side was measured at an f with F(f) - p* <= gap_full. Totals are rounded up: so is each
+ingredient (`kernel.py`), and each term by more than it rounds.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -90,7 +85,7 @@ def theorem4_prime(
     ----------
     approximation : Approximation
     lam : float > 0
-    B : int, optional
+    B : int >= 1, optional
         Number of drawn pairs; (A) needs none.
     part : {"II", "I", "A"}
         (II) bounds |U(f^) - U_B(f~_B)|, the paper's quantity; (I) bounds F(f~_B) - p*, what f~_B
@@ -109,15 +104,14 @@ def theorem4_prime(
     with_replacement : bool
         False is refused: the proof does not cover it.
     left_side : float, optional
-        The true error. For (I), F may be measured in the features, U + lam/2 |w|^2, and p* by a
-        certified primal value.
+        The true error; for (I), F may be U + lam/2 |w|^2 in the features, p* a certified primal.
 
     Returns
     -------
     Bound
-        Terms: (A) "nystrom"; (I) "sampling" and "nystrom"; (II) "hoeffding" and, of the smaller
-        branch, "objectives" and "penalties", or "full change" and "drawn change"; "inexact" is what
-        solvers that stopped early cost. `alternatives` has the totals of both forms.
+        Terms: (A) "nystrom"; (I) also "sampling"; (II) "hoeffding" and of the smaller branch
+        "objectives" and "penalties", or "full change" and "drawn change"; "inexact" for solvers
+        that stopped early. `alternatives` has the totals of both forms.
 
     Raises
     ------
@@ -130,11 +124,12 @@ def theorem4_prime(
     check_number("gap_full", gap_full, closed="low")
     if not with_replacement:
         raise InputError("Theorem 4' is for pairs drawn with replacement: its proof needs that")
-    loss = _loss(approximation, lam, projected)
+    nystrom, gap = _loss(approximation, lam, projected)
+    cost = nystrom + gap
     name = f"Theorem 4' ({part}), {'a posteriori' if projected else 'a priori'}"
     if part == "A":
         notes = ("holds always, for any landmarks", SEMIDEFINITE)
-        terms = {"nystrom": loss.nystrom, "inexact": loss.gap}
+        terms = {"nystrom": nystrom, "inexact": gap}
         return _rounded_up(name, terms, left_side=left_side, notes=notes)
     if B is None:
         raise InputError(f"part {part} needs B, the number of drawn pairs")
@@ -147,24 +142,24 @@ def theorem4_prime(
     if part == "I":
         forms = s.sampling(eps)
         exact, sampling = lowest(s.sampling().values()), lowest(forms.values())
-        inexact = sampling - exact + eps + loss.gap
-        terms = {"sampling": exact, "nystrom": loss.nystrom, "inexact": inexact}
-        totals = {form: value + eps + loss.total for form, value in forms.items()}
+        inexact = sampling - exact + eps + gap
+        terms = {"sampling": exact, "nystrom": nystrom, "inexact": inexact}
+        totals = {form: value + eps + cost for form, value in forms.items()}
         return _rounded_up(name, terms, totals, notes=(*notes, COMPARED), **given)
     norms = norms or Norms()
     known = (norms.full, s.S), (norms.projected, s.Sp), (norms.drawn_projected, s.Sp)
     full, f_P, f_B = (most if norm is None else norm for norm, most in known)
     slack = float(s.R * np.sqrt(2 * gap_full / lam) + s.Rp * np.sqrt(2 * eps / lam))
-    away = np.sqrt(2 * loss.total / lam)  # >= |f^_P - f^|
+    away = np.sqrt(2 * cost / lam)  # >= |f^_P - f^|
     H = (1 + s.Rp * f_P) * np.sqrt(np.log(4 / s.delta) / (2 * s.B))
-    penalties = {"objectives": highest(s.z**2 / (2 * lam), loss.total)}
+    penalties = {"objectives": highest(s.z**2 / (2 * lam), cost)}
     penalties["penalties"] = 0.5 * (full + f_B) * (s.z + lam * away)
     lipschitz = {"full change": s.R * away, "drawn change": s.Rp * s.z / lam}
     branches = {"penalties": penalties, "lipschitz": lipschitz}
     totals = {key: float(H + slack + sum(value.values())) for key, value in branches.items()}
     best = branches[lowest(totals, key=lambda key: totals[key])]
     terms = {"hoeffding": H, **best, "inexact": slack}
-    given["quantities"] = vars(s) | {"q": 2 * lam * loss.nystrom}
+    given["quantities"] = vars(s) | {"q": 2 * lam * nystrom}
     return _rounded_up(name, terms, totals, notes=notes, **given)
 
 
@@ -174,25 +169,17 @@ def sandwich(
     """Return bounds of p*_P - p*, u^'E u^ / (2 lam) - gap and u_P'E u_P / (2 lam) + gap_P: (A)."""
     least = approximation.error_interval(full.marginals).low
     low = least / (2 * check_number("lam", lam) * UP) - full.gap * UP
-    return highest(low, 0.0), _loss(approximation, lam, projected).total * UP
+    return highest(low, 0.0), sum(_loss(approximation, lam, projected)) * UP
 
 
-class _Loss(NamedTuple):
-    """q / (2 lam), the gap of the dual point, and their sum."""
-
-    nystrom: float
-    gap: float
-
-    @property
-    def total(self) -> float:
-        return self.nystrom + self.gap
-
-
-def _loss(approximation: Approximation, lam: float, projected: Projected | None) -> _Loss:
+def _loss(
+    approximation: Approximation, lam: float, projected: Projected | None
+) -> tuple[float, float]:
+    """Return q / (2 lam), and the gap of the dual point."""
     if projected is None:
         n_pos, n_neg = approximation.sizes
-        return _Loss(approximation.E2 * (1 / n_pos + 1 / n_neg) / (2 * lam), 0.0)
-    return _Loss(approximation.error_interval(projected.marginals).high / (2 * lam), projected.gap)
+        return approximation.E2 * (1 / n_pos + 1 / n_neg) / (2 * lam), 0.0
+    return approximation.error_interval(projected.marginals).high / (2 * lam), projected.gap
 
 
 def _rounded_up(
@@ -216,9 +203,8 @@ class _Sizes:
     def __post_init__(self) -> None:
         self.L = float(np.log(2 / self.delta))
         self.z = float((self.R2 + self.Rp * np.sqrt(2 * self.L)) / np.sqrt(self.B))
-        self.S, self.Sp = (
-            float(lowest(self.lam**-0.5, radius / self.lam)) for radius in (self.R, self.Rp)
-        )
+        self.S = float(lowest(self.lam**-0.5, self.R / self.lam))
+        self.Sp = float(lowest(self.lam**-0.5, self.Rp / self.lam))
 
     def sampling(self, eps: float = 0.0) -> dict[str, float]:
         """Return both forms of the term of (I): r (2 R2 + Rp l) / sqrt(B) with r = z/lam +

@@ -18,7 +18,6 @@ DELTA = 0.05
 # The exponent of n in the last term: in print, and as (21) put into (18) gives it.
 PRINTED, REPAIRED = 1.5, 2.5
 IN_FLOATS = "evaluated in floating point, without a bound of its rounding"
-RARELY = 1e-3  # Chance that N_max exceeds what stands for it where no pairs are given.
 
 
 @dataclass(frozen=True)
@@ -141,22 +140,19 @@ def theorem4(
     Parameters
     ----------
     approximation : Approximation
-    lam : float > 0
-    B : int, optional
+    lam, p, power : float > 0
+        p is 1/2 in the theorem, 1 in the appendix's displays; power 3/2 in print, 5/2 by algebra.
+    B : int >= 1, optional
         Number of drawn pairs; the length of `pairs` by default.
     delta : float in (0, 1)
     pairs : PairList, optional
         The drawn pairs, for the realised N_max.
-    N_max : float, optional
+    N_max : float > 0, optional
         How often one row is drawn at most. With neither, what is exceeded with probability 0.001.
     C : {"1/lam", "2/lam", "realised"}
         The bounds C, C_B, C~_B. The first two always hold; "realised" takes them from `norms`.
     norms : Norms, optional
         full, drawn, drawn_projected.
-    p : float > 0
-        Power of the sum in A3: 1/2 in the theorem, 1 in the appendix's displays.
-    power : float > 0
-        Of n in the last term: 3/2 in print, 5/2 as the algebra gives.
     left_side : float, optional
         The true |U(f^) - U_B(f~_B)|.
 
@@ -188,14 +184,15 @@ def theorem4(
         N_max, tail = often(*K.sizes, B)
         notes.append(f"N_max is replaced by {N_max:g}, exceeded with probability {tail:.1g}")
     check_choice("C", C, ("realised", "1/lam", "2/lam"))
-    known = norms or Norms()
-    squares = (known.full, known.drawn, known.drawn_projected)
-    squares = [norm**2 for norm in squares if norm is not None]
-    if C != "realised":
+    if C == "realised":
+        known = norms or Norms()
+        given = (known.full, known.drawn, known.drawn_projected)
+        squares = [norm**2 for norm in given if norm is not None]
+        if len(squares) < 3:
+            missing = "the norms full, drawn and drawn_projected: give `norms`"
+            raise InputError(f'C = "realised" needs {missing}')
+    else:
         squares = [float(C[0]) / lam] * 3
-    elif len(squares) < 3:
-        needed = "the norms full, drawn and drawn_projected: give `norms`"
-        raise InputError(f'C = "realised" needs {needed}')
     sizes = K.n, B, lam, check_number("N_max", N_max), K.E2, K.lam_min.low, K.lam_plus.low
     formula = Theorem4(*sizes, *squares, K_max=K.K_max, delta=delta)
     if K.lam_min.high == 0:
@@ -212,18 +209,17 @@ def theorem4(
     )
 
 
-def often(n_pos: float, n_neg: float, B: float, level: float = RARELY) -> tuple[float, float]:
+def often(n_pos: float, n_neg: float, B: float, level: float = 1e-3) -> tuple[float, float]:
     """Return a t and a bound of P(N_max > t), at most `level`, by a union over the rows."""
     sizes = (n_pos, n_neg)
     t = highest(float(stats.binom.isf(level / (2 * m), B, 1 / m)) for m in sizes)
     return t, float(sum(m * stats.binom.sf(t, B, 1 / m) for m in sizes))
 
 
-# The steps of the printed proof of [ScalingUp, Theorem 4], each as a left and a right side, for
-# anybody's data and any (near) minimisers f^ of the full problem, f^_B of the drawn one and f~_B of
-# the drawn one with K~. With inexact minimisers the sides are off by what their certified radius
-# allows, and both are evaluated in floating point, without a bound of its rounding: a verdict needs
-# more room than that.
+# The steps of the printed proof of [ScalingUp, Theorem 4], each as a left and a right side, for any
+# (near) minimisers f^ of the full problem, f^_B of the drawn one and f~_B of the drawn one with K~.
+# Inexact minimisers change the sides by what their certified radius allows, and both are evaluated
+# in floating point: a verdict needs more room than that.
 
 
 @dataclass(frozen=True)
@@ -350,25 +346,17 @@ def eq_21(pair: DrawnPair, p: float = 0.5) -> Step:
     return Step(f"eq. (21), p = {p:g}", float(np.sqrt(pair.change2)), right, corrected)
 
 
-# The instance on which [ScalingUp, Theorem 4] as printed is false, in closed form.
-#
-# n rows, half of each class. A mixed cluster holds a share q of them, half of each class; the
-# others lie in m pure clusters of equal size, half of these positive. With eta that of the cluster,
-#
-#     K = (1 - eta) [same cluster] + eta [same row],     K_ii = 1,
-#
-# is positive definite. One landmark is drawn uniformly; it lies in the mixed cluster with
-# probability q, and then f~_B can tell no pure cluster from another, while f^ separates them.
-
-
 @dataclass(eq=False)
 class ClusterInstance:
-    """The instance and what follows from it. By symmetry f^ has two values:
+    """The instance on which [ScalingUp, Theorem 4] as printed is false, in closed form.
 
-        P on positive rows of pure clusters, Q on positive rows of the mixed one,
-
-    and -P, -Q on the negative rows, so that, with kappa = eta + (1 - eta) (1 - q) n / m the large
-    eigenvalue of K on a pure cluster,
+    n rows, half of each class. A mixed cluster holds a share q of them, half of each class; the
+    others lie in m pure clusters of equal size, half of these positive. With eta that of the
+    cluster, K = (1 - eta) [same cluster] + eta [same row] is positive definite. One landmark is
+    drawn uniformly: with probability q it lies in the mixed cluster, and then f~_B can tell no pure
+    cluster from another, while f^ separates them. By symmetry f^ is P and -P on the positive and
+    negative rows of pure clusters, Q and -Q on those of the mixed one. With
+    kappa = eta + (1 - eta) (1 - q) n / m the large eigenvalue of K on a pure cluster,
 
         F = (1-q)^2 [1-2P]_+ + q^2 [1-2Q]_+ + 2q(1-q) [1-P-Q]_+
             + lam n/2 ((1-q) P^2 / kappa + q Q^2 / eta_mixed).

@@ -153,13 +153,11 @@ def sht_theorem1(
     Parameters
     ----------
     M_blocks : array (m, d, d)
-        From `aucert.validation.bounds.sht.block_matrices`; the blocks are drawn uniformly.
-    delta : array (d,)
-        Difference of the class means.
-    w_star, w0 : array (d,)
-        Any vector with k* <= k nonzeros, and the start, with k at most.
+        From `block_matrices`; the blocks are drawn uniformly.
+    delta, w_star, w0 : array (d,)
+        Difference of the class means; any vector with k* <= k nonzeros; the start, at most k.
     k, n_iter : int
-        Features that are kept, and t >= 0.
+        Features that are kept, k >= 1, and t >= 0.
     nu : {"printed", "lemma2"}
     constants : RestrictedConstants, optional
         Of s = 2k + k*; found by enumeration if not given.
@@ -207,7 +205,7 @@ def sht_theorem1(
 # What [SHT, Theorem 2] says of restricted curvature on Gaussian rows, and what is right. Rows of
 # both classes are drawn from N(0, Sigma), lam is the least eigenvalue of Sigma^(1/2), r the share
 # of positives, and s the size of the supports, 2k + k* in the theorem. rho(Sigma), the largest
-# variance, is 1 throughout: scale the features.
+# variance, is 1: scale the features.
 
 
 @dataclass(frozen=True)

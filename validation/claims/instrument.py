@@ -15,9 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from ...exact import AllPairs, solve, write_proof
+from ...exact import AllPairs, delong, solve, write_proof
 from ...exact.certificate.certificate import TRIVIAL
-from ...exact.pairs.concordance import delong
 from ...exact.proof import check_proof
 from ..extremes import highest
 from .claim import Context, Outcome, Run

@@ -12,29 +12,12 @@ import numpy as np
 from scipy import stats
 from scipy.sparse.linalg import svds
 
-from ...approx.sht import StochasticHardThresholding, sparse_problem
-from ...approx.thresholding import hard_threshold
-from ...exact.pairs.all_pairs import AllPairs
-from ...exact.spaces.rows import Rows
+from ...approx import StochasticHardThresholding, hard_threshold, sparse_problem
+from ...exact import AllPairs, Rows, best_subset
 from ...exact.square_loss.row_average import RowAverage, moments
-from ...exact.subsets.best_subset import best_subset
+from ..bounds import sht as theory
 from ..bounds.printed import Bound
-from ..bounds.sht import (
-    RestrictedConstants,
-    block_matrices,
-    centred_rows,
-    largest_restricted,
-    least_curvature,
-    least_sparsity,
-    nu_lemma2,
-    nu_printed,
-    ratio_coefficients,
-    restricted_constants_exact,
-    rows_for_curvature,
-    sht_theorem1,
-    sht_theorem2,
-    supports,
-)
+from ..bounds.sht import RestrictedConstants, restricted_constants_exact, sht_theorem2
 from ..data import datasets
 from ..data.datasets import Dataset, sparse_mean_shift
 from ..data.printed_numbers import numbers
@@ -118,7 +101,7 @@ def eq_6_keeps_k_entries(c: Context) -> Outcome:
 
 def cut(loss: RowAverage, rng: np.random.Generator, **given: Any) -> np.ndarray:
     """Return the matrices of the blocks that SHT-AUC cuts with these options."""
-    return block_matrices(StochasticHardThresholding(1, **given).blocks(loss, rng))
+    return theory.block_matrices(StochasticHardThresholding(1, **given).blocks(loss, rng))
 
 
 def published(c: Context, r: float, at: int) -> RowAverage:
@@ -203,7 +186,7 @@ def sht_lemma_2(c: Context) -> Outcome:
         w_star[places] = w[places] * rng.uniform(0.5, 2.5) if rng.random() < 0.7 else 1.0
         w = np.where(rng.random() < 0.5, np.sign(w) * (1 + 0.1 * np.abs(w)), w)
         left = float(np.linalg.norm(hard_threshold(w, k) - w_star))
-        right = math.sqrt(nu_lemma2(k, k_star, d)) * float(np.linalg.norm(w - w_star))
+        right = math.sqrt(theory.nu_lemma2(k, k_star, d)) * float(np.linalg.norm(w - w_star))
         ratios.append(left / right if above(right, 0.0) else 0.0)
     return used_up(ratios)
 
@@ -230,8 +213,8 @@ def sht_theorem_1_condition_as_printed(c: Context) -> Outcome:
     kappas, k_star = [], 10**6
     for rho in (2.0, 5.0, 10.0):
         k = round(k_star * rho * (rho - 1)) + 1  # just where the printed condition begins to hold
-        kappas.append(math.sqrt(nu_printed(k, k_star) * (1 - 1 / rho)))
-    worst, needed = highest(kappas), least_sparsity(2.0, 1, "printed")
+        kappas.append(math.sqrt(theory.nu_printed(k, k_star) * (1 - 1 / rho)))
+    worst, needed = highest(kappas), theory.least_sparsity(2.0, 1, "printed")
     said = f"at rho = 2 print needs k > {needed:.3f} k*, the repair k > 2 k*"
     return judged(worst < 1, f"kappa up to {worst:.3f}; {said}")
 
@@ -242,9 +225,9 @@ def sht_theorem_1_condition_with_the_nu_of_lemma_2(c: Context) -> Outcome:
         rho = float(rng.uniform(1.01, 20))
         k_star = int(rng.integers(1, 50))
         k = highest(k_star, round(rho * (rho - 1) * k_star * float(rng.uniform(0.5, 1.5))))
-        below = nu_lemma2(k, k_star, k + k_star + 1) * (1 - 1 / rho) < 1
+        below = theory.nu_lemma2(k, k_star, k + k_star + 1) * (1 - 1 / rho) < 1
         edge = abs(k - rho * (rho - 1) * k_star) <= 1e-9 * k
-        wrong += not edge and below != (k > least_sparsity(rho, k_star))
+        wrong += not edge and below != (k > theory.least_sparsity(rho, k_star))
     return judged(not wrong, f"{wrong} of {count} drawn cases disagree")
 
 
@@ -261,7 +244,7 @@ def walks(c: Context, stream: str, k: int, r: float, m: int) -> tuple[np.ndarray
             w = hard_threshold(w - 2 * (M[rng.integers(m)] @ w - loss.delta) / constants.plus, k)
     more: Any = {"nu": "lemma2", "constants": constants}
     given = M, loss.delta, w_star, np.zeros(10), k
-    return found, [sht_theorem1(*given, t, **more) for t in range(STEPS + 1)]
+    return found, [theory.sht_theorem1(*given, t, **more) for t in range(STEPS + 1)]
 
 
 def sht_theorem_1_bound(c: Context) -> Outcome:
@@ -288,8 +271,8 @@ def sht_theorem_1_in_the_experiments(c: Context) -> Outcome:
         for k in (10, 20, 50, 100):  # of Tables I and II, which try one block as well
             rho = rho_from_below(loss, [loss], 2 * k + 20)
             whole[f"one block, rho at least, r = {r:g}, k = {k}"] = rho
-            met += least_sparsity(rho, 20) < k
-    least, needed = lowest(below), least_sparsity(lowest(below), 20)
+            met += theory.least_sparsity(rho, 20) < k
+    least, needed = lowest(below), theory.least_sparsity(lowest(below), 20)
     shown = f"blocks of 50: rho is at least {least:.1f}, so that k must exceed {needed:,.0f}; the "
     shown += "largest is 500, and k = k* needs rho < 1.618. One block: the condition is met in "
     shown += f"{met} of {len(whole)} settings"
@@ -300,16 +283,16 @@ def rho_from_below(loss: RowAverage, blocks: Sequence[RowAverage], s: int) -> fl
     """Return a quotient that rho_s is not smaller than: rho+ and rho- by one support each."""
     plus = 0.0
     for block in blocks:
-        root = np.vstack([centred_rows(block) * np.sqrt(block.mass)[:, None], block.delta])
+        root = np.vstack([theory.centred_rows(block) * np.sqrt(block.mass)[:, None], block.delta])
         start = root @ block.delta if len(root) < block.dim else block.delta
         some = np.argsort(-np.abs(svds(root, 1, v0=start)[2][0]))[:s]  # of its first eigenvector
         plus = highest(plus, 2 * float(np.linalg.norm(root[:, some], 2)) ** 2)
-    flat = block_matrices([loss.among(np.argsort(diagonal(loss))[:s])])[0]
+    flat = theory.block_matrices([loss.among(np.argsort(diagonal(loss))[:s])])[0]
     return plus / (2 * float(np.linalg.eigvalsh(flat)[0]))
 
 
 def diagonal(loss: RowAverage) -> np.ndarray:
-    return loss.mass @ np.square(centred_rows(loss)) + loss.delta**2
+    return loss.mass @ np.square(theory.centred_rows(loss)) + loss.delta**2
 
 
 # Theorem 2: restricted curvature of Gaussian rows [(12), (13)].
@@ -334,7 +317,7 @@ def all_draws(seed: int, profile: str) -> list[tuple[int, float, RestrictedConst
         rng = c.rng(f"{n} {r}")
         for loss in gaussian_rows(c, rng, n, r):
             M = cut(loss, rng, block_size=BLOCK)
-            bound = 2 * highest(largest_restricted(block, S) for block in M)
+            bound = 2 * highest(theory.largest_restricted(block, S) for block in M)
             found.append((n, r, restricted_constants_exact(M, S), bound))
     return found
 
@@ -342,7 +325,7 @@ def all_draws(seed: int, profile: str) -> list[tuple[int, float, RestrictedConst
 def sht_theorem_2_eq_12_as_printed(c: Context) -> Outcome:
     n, rng = 100_000, c.rng("rows")
     bound, paper = sht_theorem2(n, D, S, 0.5, BLOCK), sht_theorem2(1000, *PAPER, 0.5, BLOCK)
-    losses = (block_matrices([loss]) for loss in gaussian_rows(c, rng, n, 0.5))
+    losses = (theory.block_matrices([loss]) for loss in gaussian_rows(c, rng, n, 0.5))
     least = np.array([restricted_constants_exact(M, S).minus for M in losses])
     # A support's curvature is at most that of its flattest feature alone.
     most = diagonal(sparse_problem(rng.standard_normal((1000, 1000)), np.arange(1000) < 500))
@@ -356,7 +339,7 @@ def sht_theorem_2_eq_12_as_printed(c: Context) -> Outcome:
 def sht_theorem_2_eq_12_with_the_positive_part(c: Context) -> Outcome:
     right, draws = partial(sht_theorem2, form="corrected"), all_draws(c.seed, c.profile)
     wrong = any(above(right(n, D, S, r, BLOCK).minus, exact.minus) for n, r, exact, _ in draws)
-    needed = {r: rows_for_curvature(*PAPER, r) for r in (0.05, 0.25, 0.5)}
+    needed = {r: theory.rows_for_curvature(*PAPER, r) for r in (0.05, 0.25, 0.5)}
     # At the threshold itself the printed and the corrected form are zero.
     at = highest(abs(sht_theorem2(math.ceil(n), *PAPER, r, 50).minus) for r, n in needed.items())
     useful = any(right(1000, *PAPER, r, 50).minus > 0 for r in needed)
@@ -365,11 +348,11 @@ def sht_theorem_2_eq_12_with_the_positive_part(c: Context) -> Outcome:
 
 
 def sht_theorem_2_by_both_classes(c: Context) -> Outcome:
-    draws = all_draws(c.seed, c.profile)
-    bounds = [least_curvature((round(r * n), round(n - r * n)), D, S) for n, r, _, _ in draws]
+    draws, bound = all_draws(c.seed, c.profile), theory.least_curvature
+    bounds = [bound((round(r * n), round(n - r * n)), D, S) for n, r, _, _ in draws]
     hits = sum(above(b, exact.minus) for b, (_, _, exact, _) in zip(bounds, draws, strict=True))
     shown = f"violated in {hits} of {len(draws)} draws, bound at least {lowest(bounds):.2f}; "
-    shown += f"{least_curvature((50, 950), *PAPER):.3f} at the paper's sizes with r = 0.05"
+    shown += f"{bound((50, 950), *PAPER):.3f} at the paper's sizes with r = 0.05"
     return judged(no_more_often(hits, len(draws), 0.1), shown)
 
 
@@ -433,7 +416,7 @@ def sht_lemma_4(c: Context) -> Outcome:
 
 def sht_eq_21_cross_term_of_the_means(c: Context) -> Outcome:
     s, count, rng, found = 3, 500 if c.quick else 20_000, c.rng(), []
-    tried, bound = supports(D, s), 32 / 3 * s * math.log(D)
+    tried, bound = theory.supports(D, s), 32 / 3 * s * math.log(D)
     for _ in range(count):
         # Means times the roots of the class sizes; on a support the largest 2 (v'a)(v'b) for
         # |v| = 1 is a'b + |a||b|.
@@ -490,12 +473,12 @@ def tolerance(loss: RowAverage, k: int, m: int) -> float:
     M, curve = cut(loss, np.random.default_rng(0), n_blocks=m), diagonal(loss)
     best = int(np.argmax(loss.delta**2 / curve))  # F falls by delta^2 / M_jj from 1
     w = loss.delta[best] / curve[best] * np.eye(loss.dim)[best]
-    return sht_theorem1(M, loss.delta, w, 0 * w, k, 0, nu="lemma2").terms["tolerance"]
+    return theory.sht_theorem1(M, loss.delta, w, 0 * w, k, 0, nu="lemma2").terms["tolerance"]
 
 
 def denominator(n: int, r: np.ndarray, form: str = "corrected") -> tuple[float, np.ndarray]:
     """Return the share at the minimum, and the denominator of (14) at the shares r."""
-    a, linear, constant = ratio_coefficients(n, *PAPER, 50, form=form)
+    a, linear, constant = theory.ratio_coefficients(n, *PAPER, 50, form=form)
     return (-linear / (2 * a)) ** 2, a * r + linear * np.sqrt(r) + constant
 
 

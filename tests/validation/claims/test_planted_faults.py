@@ -78,7 +78,7 @@ sht.moments 3 hessian-with-the-factor-two
 sht.StochasticHardThresholding.solve 3 sht-keeps-exactly-k-features
 sht.hard_threshold 3 sht-lemma-2 sht-theorem-1-bound
 sht.restricted_constants_exact 3 sht-lemma-1-with-a-set-of-each-block
-sht.nu_lemma2 3 sht-theorem-1-condition-with-the-nu-of-lemma-2
+bounds.sht.nu_lemma2 3 sht-theorem-1-condition-with-the-nu-of-lemma-2
 sht.highest 0.0001 sht-theorem-1-in-the-experiments
 sht.sht_theorem2 3 sht-theorem-2-eq-12-as-printed sht-theorem-2-eq-12-with-the-positive-part
 sht.restricted_constants_exact 0.5 sht-theorem-2-by-both-classes
@@ -86,7 +86,7 @@ sht.sparse_problem 1000 sht-theorem-2-eq-13-as-its-proof-gives-it
 sht.sparse_problem 1000 sht-fig-1-with-the-step-of-the-theory
 sht.highest 3 sht-lemma-4 sht-smoothness-from-the-data
 sht.highest -1 sht-eq-14-as-printed
-sht.ratio_coefficients 3 sht-eq-14-with-the-logarithm-outside
+bounds.sht.ratio_coefficients 3 sht-eq-14-with-the-logarithm-outside
 common.make_dataset 1000 algorithm-1-map-as-printed
 nonlinear.highest -1 gradient-as-printed
 nonlinear.highest 3 gradient-with-the-factor-two hessian-product-cost-without-the-pairs
@@ -246,7 +246,7 @@ SMALL = {  # of the grid of Theorem 4 and 4'
 # fmt: off
 BY_HAND: list[tuple[str, str, Callable[[Any], Any]]] = [
     ("theorem-4-prime-nystrom-loss", "bounds.prime._loss",
-     of_result(lambda loss: loss._replace(nystrom=loss.nystrom / 2))),
+     of_result(lambda loss: (loss[0] / 2, loss[1]))),
     ("theorem-4-prime-over-a-wide-grid", "bounds.kernel.Approximation.error_interval",
      of_result(lambda found: found._replace(high=0.01 * found.high))),
     ("theorem-4-with-exponent-five-halves", "theorem_4.FIVE_HALVES", instead(1.5)),
@@ -290,11 +290,11 @@ BY_HAND: list[tuple[str, str, Callable[[Any], Any]]] = [
     ("published-sht-is-mean-difference-screening", "sht.StochasticHardThresholding",
      lambda right: lambda k, mode, **rest: right(k - 1, **rest)),
     ("sht-lemma-3", "sht.least_stretch", times(0.1)),
-    ("sht-eq-21-cross-term-of-the-means", "sht.supports",
+    ("sht-eq-21-cross-term-of-the-means", "bounds.sht.supports",
      of_result(lambda found: np.tile(found, (1, 40)))),
     ("sht-eq-14-falls-with-the-share", "sht.denominator",
      instead(lambda *sizes: (9.0, -np.arange(10.0)))),
-    ("sht-tolerance-grows-with-the-imbalance", "sht.sht_theorem1",
+    ("sht-tolerance-grows-with-the-imbalance", "bounds.sht.sht_theorem1",
      instead(lambda *a, **r: SimpleNamespace(terms={"tolerance": next(SIZES)}))),
     ("sht-gradient-costs-o-bd", "exact.square_loss.row_average.RowAverage.gradient",
      with_work),
