@@ -300,11 +300,6 @@ class DrawnPair:
         return self.B * float(self.drawn.pairs.row_mass().max())
 
 
-def least_norm(features: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """Return the theta (n,) of least norm with V'theta = w, so that K~ theta = V w."""
-    return np.linalg.lstsq(features.T, w, rcond=None)[0]
-
-
 def eq_18(pair: DrawnPair) -> Step:
     """Return |U_B(f^_B) - U_B(f~_B)| <= N_max/B (n K_max |f_D| + sqrt(n) E2 |theta~|). [ScalingUp,
     eq. (18)], with |f_D| = |theta^ - theta~|_H. It holds; the printed left side is

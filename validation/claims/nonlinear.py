@@ -228,29 +228,20 @@ def touched(c: Context, n: int, d: int, a: int, skip: int = NEVER) -> float:
     return count
 
 
-def growth(c: Context) -> list[float]:
-    """Return exponents of the numbers touched a step, and the largest d a over those of one."""
-    rows, nonzeros, columns, few = (100, 10_000), (8, 512), (1 << 9, 1 << 13), (16, 512)
-    by_columns = [touched(c, 100, d, 8) for d in columns]
-    whole = [touched(c, 100, d, 8, SKIP) for d in columns]
-    return [
-        grows_like(rows, [touched(c, n, 512, 8) for n in rows]),
-        grows_like(nonzeros, [touched(c, 100, 1024, a) for a in nonzeros]),
-        grows_like(columns, by_columns),
-        grows_like(columns, np.subtract(whole, by_columns)),  # of penalty and average
-        grows_like(few, [touched(c, 100, d, d, SKIP) for d in few]),  # of dense rows
-        columns[-1] * 16 / by_columns[-1],
-    ]
-
-
 def sgd_step_cost(c: Context, as_printed: bool) -> Outcome:
-    rows, nonzeros, columns, scheduled, dense, spare = growth(c)
-    bounded = highest(rows, nonzeros - 1, columns - as_printed) <= MARGIN
-    shown = f"an update grows like a^{nonzeros:.2f} d^{columns:.2f} n^{rows:.2f}, penalty and "
-    shown += f"average like d^{scheduled:.2f}"
-    if as_printed:
-        return sandwich(not bounded, [spare if columns <= MARGIN else 1.0], shown)
-    return judged(bounded and highest(scheduled, dense) <= 1 + MARGIN, shown)
+    ns, ds, nonzeros = (100, 10_000), (1 << 9, 1 << 13), (8, 512)
+    update = [touched(c, 100, d, 8) for d in ds]
+    whole = [touched(c, 100, d, 8, SKIP) for d in ds]  # with penalty and average
+    in_n = grows_like(ns, [touched(c, n, 512, 8) for n in ns])
+    in_a = grows_like(nonzeros, [touched(c, 100, 1024, a) for a in nonzeros])
+    in_d, rest = grows_like(ds, update), grows_like(ds, np.subtract(whole, update))
+    bounded = highest(in_n, in_a - 1, in_d - as_printed) <= MARGIN
+    shown = f"an update grows like a^{in_a:.2f} d^{in_d:.2f} n^{in_n:.2f}, penalty and "
+    shown += f"average like d^{rest:.2f}"
+    if as_printed:  # d a over the numbers of an update, at the largest d
+        return sandwich(not bounded, [ds[-1] * 16 / update[-1] if in_d <= MARGIN else 1.0], shown)
+    dense = grows_like((16, 512), [touched(c, 100, d, d, SKIP) for d in (16, 512)])
+    return judged(bounded and highest(rest, dense) <= 1 + MARGIN, shown)
 
 
 # Algorithm 3: whether NSAUC reaches the optimum, and what the average does for it.

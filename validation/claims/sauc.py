@@ -111,15 +111,12 @@ def sauc_covariance_of_listed_pairs(c: Context) -> Errors:
     yield "relative difference, R_w of all pairs against R", found
 
 
-def printed_R(n_pos: int, n_neg: int) -> np.ndarray:
-    """Return R of [SAUC, eq. (15)], positive rows first, its zero blocks rectangular."""
-    return linalg.block_diag(*(np.eye(m) / m - 1 / m**2 for m in (n_pos, n_neg)))
-
-
 @at_most(EXACT)
 def sauc_eq_15_structure_as_a_matrix(c: Context) -> Errors:
     data = toy(c)  # whose positive rows come first
-    X, positive, R = data.X, data.is_positive, printed_R(data.n_pos, data.n_neg)
+    X, positive = data.X, data.is_positive
+    # The zero blocks are rectangular.
+    R = linalg.block_diag(*(np.eye(m) / m - 1 / m**2 for m in (data.n_pos, data.n_neg)))
     F, pairs = factor_gram(WIDTH(X, X)).features, every_pair(positive)
     ours = class_scatter(positive).times(np.eye(len(X)))
     yield "relative difference", apart(F.T @ R @ F, covariance(F[pairs.i] - F[pairs.j]))

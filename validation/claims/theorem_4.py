@@ -237,7 +237,7 @@ def drawn_pairs(
     exact, near = (bounds.certified(pair_problem(space, *given), TOL) for space in spaces)
     drawn, tilde = pair_problem(truth, *given), near.witness.c / lam
     dual = DrawnPair(approximation, drawn, B, exact.witness.c / lam, tilde)
-    least = printed.least_norm(approximation.features, near.w)
+    least = np.linalg.lstsq(approximation.features.T, near.w, rcond=None)[0]
     return replace(dual, theta_tilde=least), dual
 
 

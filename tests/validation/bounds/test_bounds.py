@@ -319,7 +319,7 @@ def test_eqs_18_19_20_21_by_hand() -> None:
     a = case.approximation
     K, near = matrices(a)
     hat = np.linalg.solve(K, case.factor.raw @ exact)
-    tilde = printed.least_norm(a.features, near_w)
+    tilde = np.linalg.lstsq(a.features.T, near_w, rcond=None)[0]
     drawn = pair_problem(case.full.space, positive, pairs, HINGE, Ridge(lam))
     pair = printed.DrawnPair(a, drawn, B, hat, tilde)
     N, E2 = np.bincount(np.r_[pairs.i, pairs.j]).max(), np.linalg.norm(K - near, 2)

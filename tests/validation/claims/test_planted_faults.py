@@ -70,7 +70,7 @@ sauc.hinge_problem 3 sauc-auc-svm-is-a-one-class-svm
 sauc.both_sides 3 sauc-prop-1-covariance-of-differences sauc-prop-1-needs-division-by-n
 sauc.both_sides 3 sauc-prop-1-needs-all-pairs
 sauc.enumerate_pairs 3 sauc-covariance-of-listed-pairs
-sauc.printed_R 3 sauc-eq-15-structure-as-a-matrix
+sauc.covariance 3 sauc-eq-15-structure-as-a-matrix
 sht.sparse_problem 3 prop-1-pairwise-is-an-average-over-rows sht-objective-is-not-strongly-convex
 sht.sparse_problem 3 sht-theorem-2-eq-13-as-printed
 sht.StochasticHardThresholding.blocks 3 prop-1-in-blocks-needs-all-rows-means
@@ -91,7 +91,7 @@ common.make_dataset 1000 algorithm-1-map-as-printed
 nonlinear.highest -1 gradient-as-printed
 nonlinear.highest 3 gradient-with-the-factor-two hessian-product-cost-without-the-pairs
 nonlinear.pair_problem 3 printed-gradient-solves-for-half-of-c
-nonlinear.growth 3 sgd-step-cost-as-printed sgd-step-costs-its-nonzeros
+nonlinear.grows_like 3 sgd-step-cost-as-printed sgd-step-costs-its-nonzeros
 nonlinear.nystrom_map 3 nsauc-reaches-the-optimum-where-lam-t-is-large
 nonlinear.hinge_problem 3 algorithm-3-printed-step-solves-another-problem
 """
