@@ -202,9 +202,8 @@ def bound_figure(
     draws: Sequence[Draw], title: str, name: str = "bounds-and-errors", part_1: bool = False
 ) -> Figure:
     """Return medians against B: the true error and the bounds on it, or those of (I) alone."""
-    prime, prior, what, of = POSTERIOR, PRIOR, "error", "error and its bounds"
-    if part_1:
-        prime, prior, what, of = EXCESS, EXCESS_PRIOR, "excess", "F(f~_B) - p*"
+    prime, prior = (EXCESS, EXCESS_PRIOR) if part_1 else (POSTERIOR, PRIOR)
+    what, of = ("excess", "F(f~_B) - p*") if part_1 else ("error", "error and its bounds")
     curves: dict[str, Callable[[Draw], float]] = {
         f"true {what}": lambda draw: draw.bounds[prime].left_side or 0.0,
         "Theorem 4'": lambda draw: draw.bounds[prime].total,

@@ -208,11 +208,7 @@ class Case:
     experiment: bounds.Experiment
     pair: DrawnPair
     dual: DrawnPair
-
-    @property
-    def radius(self) -> float:
-        """Largest distance of a certified optimum from the exact one."""
-        return float(np.sqrt(2 * TOL / self.experiment.lam))
+    radius: float  # largest distance of a certified optimum from the exact one
 
 
 def prepared(
@@ -251,8 +247,8 @@ def drawn_cases(seed: int, profile: str) -> tuple[Case, ...]:
     for data, _, run, rng in prepared(c, sets, (1.0, 0.1), (n // 10, n // 3)):
         for B in (n, 10 * n) * count:
             pairs = draw_pairs(data.is_positive, B, rng, merge=True)
-            given = run.approximation, run.factor, run.full.space
-            cases.append(Case(data, run, *drawn_pairs(*given, pairs, B, run.lam)))
+            given = run.approximation, run.factor, run.full.space, pairs, B, run.lam
+            cases.append(Case(data, run, *drawn_pairs(*given), math.sqrt(2 * TOL / run.lam)))
     return tuple(cases)
 
 
@@ -418,12 +414,8 @@ class Cell:
     lam: float
     d: int
     B: int
+    all_rows: bool  # are landmarks: then the Nystrom error is zero
     draws: list[bounds.Draw]
-
-    @property
-    def all_rows(self) -> bool:
-        """Whether all rows are landmarks: then the Nystrom error is zero."""
-        return self.d == self.data.X.shape[0]
 
 
 @lru_cache(maxsize=1)
@@ -433,7 +425,7 @@ def grid(seed: int, profile: str) -> tuple[Cell, ...]:
     for data, d, case, rng in prepared(c, bound_data(c, n), LAMS, (n // 20, n // 5, n)):
         for B in (n, 16 * n, 256 * n):
             draws = [case.draw(B, rng, DELTA, k == 0 and d < n) for k in range(n_draws)]
-            found.append(Cell(data, case.lam, d, B, draws))
+            found.append(Cell(data, case.lam, d, B, d == n, draws))
     return tuple(found)
 
 
@@ -532,7 +524,7 @@ def theorem_4_prime_over_a_wide_grid(c: Context) -> Outcome:
             data = wide.load(f"{name}:{n}", f"{name} {n}")
         case = bounds.prepare(data.X, data.y, kernel, lam, d, wide.draw_seed(f"{at}"), 1e-8)
         pairs = wide.rng(f"pairs {at}")
-        made.append(Cell(data, lam, d, B, [case.draw(B, pairs) for _ in range(n_draws)]))
+        made.append(Cell(data, lam, d, B, d == n, [case.draw(B, pairs) for _ in range(n_draws)]))
     used(c, made)
     parts = bounds.NYSTROM, bounds.EXCESS, bounds.POSTERIOR
     hits = sum(name in draw.violated for cell in made for draw in cell.draws for name in parts)
