@@ -244,12 +244,6 @@ def sht_theorem2(
     return GaussianCurvature(s, minus, plus, base, *chances)
 
 
-def rows_for_curvature(d: int, s: int, r: float) -> float:
-    """Return the n beyond which [SHT, eq. (12)] is positive and so is what it squares, for lam = 1:
-    (12 sqrt(2) + 2 sqrt(32/3))^2 = 552.4 times s log d / r."""
-    return (12 * math.sqrt(2) + 2 * math.sqrt(32 / 3)) ** 2 * s * math.log(d) / r
-
-
 def ratio_coefficients(
     n: int, d: int, s: int, b: int, form: str = "printed"
 ) -> tuple[float, float, float]:
