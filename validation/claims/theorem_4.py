@@ -13,10 +13,8 @@ import numpy as np
 
 from ...approx import draw_pairs
 from ...approx.landmarks import uniform
-from ...exact import HINGE, AllPairs, Gram, PairList, Ridge, Rows, pair_problem
-from ...exact.spaces.factor import factor_gram
+from ...exact import HINGE, AllPairs, Gram, PairList, Ridge, pair_problem
 from ...exact.spaces.kernels import Gaussian, Kernel, Laplacian
-from ...exact.spaces.rows import Space
 from ..bounds import experiment as bounds
 from ..bounds import printed
 from ..bounds.experiment import optimum
@@ -224,16 +222,14 @@ def prepared(
             yield data, d, case, c.rng(stream)
 
 
-def drawn_pairs(
-    approximation: Approximation, factor: Rows, truth: Space, pairs: PairList, B: int, lam: float
-) -> tuple[DrawnPair, DrawnPair]:
+def drawn_pairs(run: bounds.Experiment, pairs: PairList, B: int) -> tuple[DrawnPair, DrawnPair]:
     """Solve the drawn problem with K and K~; expand in the rows, theta~ as in `Case`."""
-    given = approximation.positive, pairs, HINGE, Ridge(lam)
-    spaces = (factor, Rows(approximation.features))
-    exact, near = (bounds.certified(pair_problem(space, *given), TOL) for space in spaces)
-    drawn, tilde = pair_problem(truth, *given), near.witness.c / lam
-    dual = DrawnPair(approximation, drawn, B, exact.witness.c / lam, tilde)
-    least = np.linalg.lstsq(approximation.features.T, near.w, rcond=None)[0]
+    drawn, features = run.full.with_pairs(pairs), run.approximation.features
+    exact = bounds.certified(drawn.over(run.factor), TOL)
+    near = bounds.certified(run.projected.with_pairs(pairs), TOL)
+    hat, tilde = exact.witness.c / run.lam, near.witness.c / run.lam
+    dual = DrawnPair(run.approximation, drawn, B, hat, tilde)
+    least = np.linalg.lstsq(features.T, near.w, rcond=None)[0]
     return replace(dual, theta_tilde=least), dual
 
 
@@ -247,8 +243,8 @@ def drawn_cases(seed: int, profile: str) -> tuple[Case, ...]:
     for data, _, run, rng in prepared(c, sets, (1.0, 0.1), (n // 10, n // 3)):
         for B in (n, 10 * n) * count:
             pairs = draw_pairs(data.is_positive, B, rng, merge=True)
-            given = run.approximation, run.factor, run.full.space, pairs, B, run.lam
-            cases.append(Case(data, run, *drawn_pairs(*given), math.sqrt(2 * TOL / run.lam)))
+            both, radius = drawn_pairs(run, pairs, B), math.sqrt(2 * TOL / run.lam)
+            cases.append(Case(data, run, *both, radius))
     return tuple(cases)
 
 
@@ -300,11 +296,9 @@ def eq_20_as_printed(c: Context) -> Outcome:
     # The smallest case where (20) fails: rows 9 and 0 positive, 1 negative. The only drawn pair,
     # (0, 1), are the landmarks: f~_B = f^_B, and on the pair K~ is K: the right side is zero.
     # theta~ of least norm spreads f~_B over all rows: the third costs a penalty.
-    X, positive = np.array([[9.0], [0.0], [1.0]]), np.array([True, True, False])
-    kernel, pairs = Gaussian(0.02), PairList(np.array([1]), np.array([2]))
-    approximation = Approximation.of_landmarks(kernel, X, X[1:], positive)
-    space = Rows(factor_gram(kernel(X, X)).features)
-    step = eq_20(drawn_pairs(approximation, space, approximation.truth, pairs, 1, 0.05)[0])
+    X, pairs = np.array([[9.0], [0.0], [1.0]]), PairList(np.array([1]), np.array([2]))
+    run = bounds.prepare(X, [1, 1, 0], Gaussian(0.02), 0.05, landmarks=X[1:])
+    step = eq_20(drawn_pairs(run, pairs, B=1)[0])
     shown = f"left side {step.left:.4f}, right side {abs(step.right):.1g}"
     return judged(not above(step.left, step.right + 1e-4), shown)
 

@@ -48,7 +48,8 @@ scaling_up.two_sided 0.0001 incomplete-u-constant-at-b-equal-n
 scaling_up.AllPairs.sums 3 incomplete-u-keeps-the-rate-uniformly
 theorem_4.highest 3 second-term-order-as-printed second-term-order-corrected
 theorem_4.Gaussian.noise 3 second-term-with-its-eigenvalues
-theorem_4.pair_problem 3 eq-21-for-the-square-root-of-the-norms cluster-instance-in-closed-form
+theorem_4.pair_problem 3 cluster-instance-in-closed-form
+bounds.printed.DrawnPair.N_max 0.0001 eq-18-as-printed eq-21-for-the-square-root-of-the-norms
 theorem_4.optimum 0.5 eq-17-as-printed
 theorem_4.optimum 1000 eq-17-for-the-objectives
 theorem_4.optimum 3 norm-of-the-minimiser
@@ -252,7 +253,6 @@ BY_HAND: list[tuple[str, str, Callable[[Any], Any]]] = [
     ("theorem-4-with-exponent-five-halves", "theorem_4.FIVE_HALVES", instead(1.5)),
     ("theorem-4-first-term", "theorem_4.two_atoms",
      of_result(lambda pair: (pair[0], 2 * pair[1]))),
-    ("eq-18-as-printed", "bounds.printed.DrawnPair.N_max", times(0.01)),
     ("theorem-4-hoeffding-step", "theorem_4.hoeffding", of(right=lambda x: x / 50)),
     ("eq-19-strong-convexity", "theorem_4.eq_19", of(left=lambda x: 10 * x)),
     ("eq-20-with-the-penalties", "theorem_4.eq_20",
