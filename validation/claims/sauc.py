@@ -220,10 +220,9 @@ def sauc_dual_equals_primal(c: Context) -> Errors:
 def sauc_eq_19_with_a_generalised_inverse(c: Context) -> Outcome:
     data, lam = wdbc_sample(c, 15, 25), 0.1
     pairs, scatter = every_pair(data.is_positive), class_scatter(data.is_positive)
-    Sigma, D = data.X.T @ scatter.times(data.X), differences(data)
-    errors, optima = [], []
+    D, errors, optima = differences(data), [], []
     for s in SOLVED:
-        eq_9 = D @ np.linalg.inv(np.eye(len(Sigma)) + s * Sigma) @ D.T
+        eq_9 = D @ np.linalg.inv(np.eye(D.shape[1]) + s * covariance(D)) @ D.T
         G = structured.deformed_gram(Linear()(data.X, data.X), scatter, s, "pinv")
         errors.append(apart(structured.pair_kernel(G, pairs.i, pairs.j), eq_9))
         rows = Rows(factor_gram(G).features)
@@ -290,8 +289,7 @@ def sauc_prop_2_as_printed(c: Context) -> Outcome:
 
 def sauc_prop_2_when_every_hinge_is_active(c: Context) -> Outcome:
     data, good, moved, excess = wdbc_sample(c), True, [], []
-    scatter, step = class_scatter(data.is_positive), means(data)
-    Sigma = data.X.T @ scatter.times(data.X)
+    Sigma, step = covariance(differences(data)), means(data)
     for s in SOLVED:
         w = np.linalg.solve(np.eye(step.size) + s * Sigma, step)
         # The largest margin of the closed form is one half, so that every hinge is active.

@@ -57,10 +57,10 @@ theorem_4.ClusterInstance.left_side 0.5 theorem-4-under-other-readings
 bounds.printed.Theorem4.terms 3 theorem-4-as-printed
 sauc.nearest_pairs 3 sauc-eq-3-as-printed
 sauc.solved 3 sauc-dual-equals-primal
-sauc.class_scatter 3 sauc-eq-19-with-a-generalised-inverse sauc-prop-2-when-every-hinge-is-active
+sauc.class_scatter 3 sauc-eq-19-with-a-generalised-inverse
 sauc.class_scatter 3 sauc-scatter-falls-with-the-structure sauc-eq-17-as-printed
 sauc.factor_gram 3 sauc-eq-20-with-the-factor-lambda sauc-eq-17-by-the-root-of-r
-sauc.means 3 sauc-eq-22-slacks-and-means
+sauc.means 3 sauc-eq-22-slacks-and-means sauc-prop-2-when-every-hinge-is-active
 sauc.means -1 sauc-prop-2-as-printed
 sauc.delong 3 sauc-eq-23-auc-of-gaussians
 sauc.highest 3 sauc-eq-16-for-a-nonsingular-b
