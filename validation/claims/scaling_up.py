@@ -10,7 +10,7 @@ from scipy import stats
 
 from ...approx import Adamax, against_true_kernel, draw_pairs, nystrom_map
 from ...approx.landmarks import uniform
-from ...exact import HINGE, AllPairs, Certificate, Gram, Minorant, Problem, Rows, delong
+from ...exact import HINGE, AllPairs, Certificate, Gram, Minorant, Rows, delong
 from ...exact.solvers.qp import QP
 from ...exact.spaces.factor import factor_gram
 from ...exact.spaces.kernels import Gaussian
@@ -73,35 +73,29 @@ def factor_and_kernel_agree(c: Context) -> Outcome:
 # Incomplete U-statistics [Section 2]: mean, variance, rates in B.
 
 
-def small_problem(c: Context) -> tuple[Problem, np.ndarray]:
-    """Return the problem of a sample, and the loss of every pair at the optimum f."""
-    data = wdbc_sample(c, 20, 30)
+def drawn_losses(c: Context, B: int, replace: bool = True) -> tuple[np.ndarray, np.ndarray]:
+    """Return the loss of every pair at the optimum f of a sample, and U_B(f) for many independent
+    draws of B pairs."""
+    data, rng, count = wdbc_sample(c, 20, 30), c.rng("pairs"), 4_000 if c.quick else 100_000
     problem = hinge_problem(data, 1.0)
-    return problem, problem.loss.value(differences(data) @ optimum(problem).w)
-
-
-def drawn_losses(c: Context, problem: Problem, B: int, replace: bool) -> np.ndarray:
-    """Return U_B(f) for many independent draws of B pairs, f the optimum on all of them."""
-    rng = c.rng("pairs")
-    scores = problem.space.scores(optimum(problem).w)
-    count = 4_000 if c.quick else 100_000
-    lists = (draw_pairs(problem.pairs.positive, B, rng, replace) for _ in range(count))
-    return np.array([float(problem.loss.value(pairs.margins(scores)).mean()) for pairs in lists])
+    w = optimum(problem).w
+    scores, loss = problem.space.scores(w), problem.loss.value
+    lists = (draw_pairs(data.is_positive, B, rng, replace) for _ in range(count))
+    values = np.array([float(loss(pairs.margins(scores)).mean()) for pairs in lists])
+    return loss(differences(data) @ w), values
 
 
 def incomplete_u_is_unbiased(c: Context) -> Outcome:
-    problem, losses = small_problem(c)
-    values = drawn_losses(c, problem, 50, replace=True)
+    losses, values = drawn_losses(c, B=50)
     away = abs(values.mean() - losses.mean()) / (losses.std() / np.sqrt(50 * values.size))
     return judged(away <= two_sided(), f"{away:.2f} standard errors from U(f)")
 
 
 def variance(c: Context, replace: bool) -> Outcome:
     """Test var U_B = factor sigma^2 / B by a chi-square interval."""
-    problem, losses = small_problem(c)
-    pairs, B = losses.size, losses.size // 4
-    values = drawn_losses(c, problem, B, replace)
-    factor = 1.0 if replace else (pairs - B) / (pairs - 1)
+    B = 150  # a quarter of the pairs
+    losses, values = drawn_losses(c, B, replace)
+    factor = 1.0 if replace else (losses.size - B) / (losses.size - 1)
     ratio, df = float(values.var(ddof=1)) * B / float(losses.var()), values.size - 1
     low, high = (factor * stats.chi2.ppf(q, df) / df for q in (LEVEL / 2, 1 - LEVEL / 2))
     measured = f"B var / sigma^2 = {ratio:.3f}, at level {LEVEL:g} {low:.3f} to {high:.3f}"

@@ -39,7 +39,7 @@ scaling_up.Slope.fit 3 incomplete-nystrom-converges-in-the-pairs
 scaling_up.highest 3 nystrom-converges-in-the-landmarks
 scaling_up.highest 3 incomplete-nystrom-converges-to-the-exact-answer
 scaling_up.factor_gram 3 factor-and-kernel-agree duality-gap-bounds-the-loss-of-any-approximation
-scaling_up.small_problem 3 incomplete-u-is-unbiased incomplete-u-variance-with-replacement
+scaling_up.differences 3 incomplete-u-is-unbiased incomplete-u-variance-with-replacement
 scaling_up.Slope.fit 3 incomplete-u-loss-rate
 scaling_up.optimum 0.5 incomplete-u-suboptimality-rate
 scaling_up.share_for_auc 3 population-auc-of-the-linear-model
