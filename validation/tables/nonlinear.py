@@ -60,17 +60,14 @@ def split(job: Job) -> tuple[Sample, Sample]:
     """Return training and test rows, cut to the budget's and standardised by the training rows.
     Where the test part is published, other splits draw other training rows, if there are more."""
     name, budget, folder = job["set"], job.budget, job.run.data_dir
-    rng = job.rng(f"split {name} {job['rep']}")
+    rng, data = job.rng(f"split {name} {job['rep']}"), load_real(name, folder)
+    X, y = data.X, data.is_positive
     if name in PUBLISHED:
-        train, test = (load_real(name, folder, part) for part in ("train", "test"))
-        X, y = np.concatenate([train.X, test.X]), np.concatenate([train.y, test.y]) == 1
-        first = rng.permutation(train.y.size)
-        second = train.y.size + rng.permutation(test.y.size)
+        many = load_real(name, folder, "train").y.size
+        first, second = rng.permutation(many), many + rng.permutation(y.size - many)
     else:
-        data, seed = load_real(name, folder), int(rng.integers(2**31))
-        X, y = data.X, data.is_positive
-        asked: Any = {"test_size": TEST_SHARE, "stratify": y, "random_state": seed}
-        first, second = train_test_split(np.arange(y.size), **asked)
+        asked: Any = {"test_size": TEST_SHARE, "random_state": int(rng.integers(2**31))}
+        first, second = train_test_split(np.arange(y.size), stratify=y, **asked)
     first = first[: budget["training rows, at most"]]
     second = second[: budget["test rows, at most"]]
     mean, spread = X[first].mean(axis=0), X[first].std(axis=0)
@@ -411,12 +408,11 @@ def table_4(page: Page) -> None:
 
 @table("nonlinear-figure-1", "nonlinear-online")
 def figure_1(page: Page) -> None:
+    epochs = [float(epoch) for epoch in page.results.budget["epochs of Fig. 1"]]
     for name in LARGE:
-        records, title = list(page.results.select(set=name)), LABELS[name]
-        if not records:
+        found, title = {m: page.values(f"{m}_curve", set=name) for m in CURVES}, LABELS[name]
+        if not found[CURVES[0]].size:
             continue
-        epochs = [float(epoch) for epoch in records[0]["epochs"]]
-        found = {m: np.array([record[f"{m}_curve"] for record in records]) for m in CURVES}
         curves: Curves = {}
         for method, values in found.items():
             curves[method] = [*zip(epochs, values.mean(axis=0).tolist(), strict=True)]

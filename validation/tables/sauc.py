@@ -223,11 +223,11 @@ def compute_geometry(job: Job) -> Measured:
         found[f"auc {method}"] = test.auc(w)
         found[f"wrong {method}"] = int((above[:, None] <= below).sum())
         found[f"held {method}"] = int((high[:, None] - low <= 1 + 1e-3).sum())
-        found[f"w {method}"] = w.tolist()
+        found[f"w {method}"] = w
         found[f"cut {method}"] = float(high.min() / 2 + low.max() / 2)
         found["gap"] = max(found["gap"], float(point.certificate.relative_gap or 0.0))
     if job["draw"] == 0:
-        found |= {"train": X.tolist(), "test": test.X.tolist()}
+        found |= {"train": X, "test": test.X}
     return found
 
 
@@ -244,7 +244,7 @@ def geometry(page: Page) -> None:
     if page.tests:
         axis, angles = np.linalg.eigh(COVARIANCE)[1][:, -1], []  # the clouds' long axis
         for method in LEAD:
-            w = np.array([record[f"w {method}"] for record in page.results.select()])
+            w = page.values(f"w {method}")
             off = np.abs(w @ axis) / np.linalg.norm(w, axis=1)  # w is normal to the line
             angles.append(np.degrees(np.arcsin(np.minimum(off, 1.0))))
         page.paired(angles, LEAD, "degrees off the long axis", 2)
@@ -271,15 +271,13 @@ def drawing(done: dict[str, Any], side: str, in_pairs: bool) -> Panel:
         direction = np.array([-w[1], w[0]]) / np.linalg.norm(w)
         foot = middle + (cut - w @ middle) / (w @ w) * w
         reach = np.abs((X - foot) @ direction).max()
-        x, y = (foot + np.outer([-reach, reach], direction)).T.tolist()
-        lines.append(Series(method, tuple(x), tuple(y)))
+        lines.append(Series(method, *(foot + np.outer([-reach, reach], direction)).T.tolist()))
     title = f"{NAMED[side]} {what}"
     return Panel(title, *labels, tuple(lines), log_x=False, points=tuple(points))
 
 
 def points_of(name: str, X: np.ndarray) -> Series:
-    x, y = X.round(4).T.tolist()
-    return Series(name, tuple(x), tuple(y))
+    return Series(name, *X.round(4).T.tolist())
 
 
 NAMED = {"train": "training", "test": "test"}
@@ -481,8 +479,7 @@ def by_k(page: Page, title: str, row: str, ks: list[int], digits: int, **wanted:
     curves: Curves = {method: [] for method in METHODS}
     for (at, k), method in product(enumerate(ks), METHODS):
         mean = page.mean(f"{row}{label(k)}", method, f"auc {method}", None, digits, k=k, **wanted)
-        if mean:
-            curves[method].append((at, mean[0]) if method == SVM else (at, *mean))
+        curves[method].append((at, *(mean[:1] if method == SVM else mean)))
     ticks = tuple("all" if k == ALL else str(k) for k in ks)
     page.draw(title, ("k", "AUC"), curves, (SVM,), ticks)
 
@@ -519,11 +516,11 @@ def fig_5(page: Page) -> None:
         first, read = reading == readings[0], own(results, reading)
         found = {lam: read.values(f"auc {lam:g}", set=name) for lam in lambdas}
         if first:
-            column, title = f"{name} ({NAMES[kernel]})", f"{name}, {NAMES[kernel]}"
-            rows = [(f"lambda = {lam:g}", column, values) for lam, values in found.items()]
-            means = enumerate(page.mean(*row, digits=3) for row in rows)
-            points = {STRUCTURED: [(at, *mean) for at, mean in means if mean]}
-            page.draw(title, ("lambda", "AUC"), points, ticks=ticks)
+            column, points = f"{name} ({NAMES[kernel]})", []
+            for at, (lam, values) in enumerate(found.items()):
+                points.append((at, *page.mean(f"lambda = {lam:g}", column, values, digits=3)))
+            labels, curves = ("lambda", "AUC"), {STRUCTURED: points}
+            page.draw(f"{name}, {NAMES[kernel]}", labels, curves, ticks=ticks)
         if found[0.0].size:
             before = name if first else f"{name}, {reading}"
             best = max(lambdas[1:], key=lambda lam, found=found: found[lam].mean())
@@ -574,20 +571,19 @@ def compute_data(job: Job) -> Measured:
     """Return the moments of each Gaussian over many draws, and the rows of the first."""
     every, seed = defaultdict(list), job.draw_seed("first")
     counts = np.array([int(moments[-1]) for moments in TOY.values()])
-    ends = [np.cumsum(size)[:-1] for size in (counts // 5, counts - counts // 5)]
+    fifths = (counts // 5, counts - counts // 5)  # of training and of test rows
+    gaussian = np.concatenate([np.repeat([*TOY], count) for count in fifths])
     for draw in range(job["draws"]):
-        drawn = xor_train_test((seed + draw) % 2**32)
-        sides = (np.split(data.X, end) for data, end in zip(drawn, ends, strict=True))
-        for name, *parts in zip(TOY, *sides, strict=True):
-            rows = np.concatenate(parts)
+        X = np.concatenate([data.X for data in xor_train_test((seed + draw) % 2**32)])
+        for name in TOY:
+            rows = X[gaussian == name]
             (first, both), (_, second) = np.cov(rows.T)
             every[name].append((*rows.mean(axis=0), first, second, both, len(rows)))
     found: Measured = {}
     for name, moments in every.items():
-        found[name] = np.mean(moments, axis=0).tolist()
-        found[f"error {name}"] = stats.sem(moments).tolist()
+        found |= {name: np.mean(moments, axis=0), f"error {name}": stats.sem(moments)}
     for side, data in zip(NAMED, xor_train_test(seed), strict=True):
-        found |= {side: data.X.tolist(), f"{side} labels": data.y.tolist()}
+        found |= {side: data.X, f"{side} labels": data.y}
     return found
 
 

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cache
 from itertools import combinations, product
 from typing import Any
 
@@ -20,7 +19,6 @@ from ...approx.thresholding import hard_threshold, largest
 from ...exact.api.cross_validation import cross_validated_path, make_splits
 from ...exact.api.path import regularization_path
 from ...exact.errors import OverflowingError
-from ...exact.pairs.auc import auc
 from ...exact.subsets.best_subset import best_subset
 from ..data.datasets import TASKS, load_real, sparse_mean_shift
 from ..data.printed_numbers import printed
@@ -91,19 +89,14 @@ def grid(method: str, budget: Spend) -> list[Config]:
 
 def fit(method: str, rows: Sample, config: Config, spend: Spend) -> np.ndarray:
     """Return the weights; zero where the steps diverge, as they do for parts of the grids."""
-    try:
-        return _fitted(method, rows.X, rows.positive, config, spend)
-    except OverflowingError:
-        return np.zeros(rows.X.shape[1])
-
-
-def _fitted(method: str, X: Any, positive: np.ndarray, config: Config, spend: Spend) -> np.ndarray:
+    X, positive = rows.X, rows.positive
     if method == DENSE:
         return sparse_baselines.mean_difference(X, positive)
     first, k, second = config[0], int(config[0]), config[-1]
-    if method in (TOP, FISHER):
-        top = sparse_baselines.top_mean_difference if method == TOP else sparse_baselines.top_fisher
-        return top(X, positive, k)
+    if method == TOP:
+        return sparse_baselines.top_mean_difference(X, positive, k)
+    if method == FISHER:
+        return sparse_baselines.top_fisher(X, positive, k)
     epochs, blocks = spend["epochs"], int(second)
     if method == "StoIHT":
         return stoiht(X, positive, k, n_blocks=blocks, step=1.0, max_epochs=epochs, intercept=0.0).w
@@ -121,7 +114,10 @@ def _fitted(method: str, X: Any, positive: np.ndarray, config: Config, spend: Sp
         scale = loss.share * (1 - loss.share)  # the programs minimise r (1 - r) F + penalty
         more |= {name: first / scale for name in ("l1", "l2") if name in method}
         solver = StochasticProximal(step=second * scale, **more)
-    return solver.solve(loss).w
+    try:
+        return solver.solve(loss).w
+    except OverflowingError:
+        return np.zeros(X.shape[1])
 
 
 def fold_aucs(method: str, rows: Sample, folds: Folds, spend: Spend) -> np.ndarray:
@@ -284,7 +280,7 @@ def fig_2(page: Page) -> None:
         curves: Curves = {m: [] for m in (OURS, "SPAM-l1", "FSAUC", "StoIHT", "HSG-HT", DENSE)}
         for method, r in product((*METHODS, BOTH, DENSE, TOP), shares):
             mean = page.mean(method, f"{title}, r = {r:g}", values(measure, method, r), digits=3)
-            if mean and method in curves:
+            if method in curves:
                 curves[method].append((float(r), *mean))
         page.draw(title, ("share of positives r", title), curves, (DENSE,))
     last = shares[-1]
@@ -304,39 +300,16 @@ def fig_2(page: Page) -> None:
 # permutation applied twice the folds are cut out of other 50 rows, test rows among them; and k is
 # that of the best mean AUC on the test rows. Without them the training rows choose everything.
 
-# The markers of Tables IV and V in their order: probes of leukemia, where number 11 (KIAA0220) has
-# none in the programs, and columns of colon, the first being 0.
-MARKERS = {
-    "leukemia": (
-        "M19507_at, M22324_at, M23197_at, U41813_at, X13293_at, M84371_rna1_s_at, J03779_at, "
-        "X82240_rna1_at, U22376_cds2_s_at, U26266_s_at U79262_at, -, M91036_rna1_at, "
-        "U01317_cds4_at, S73591_at, M19508_xpt3_s_at, U66559_at, D63878_at Z49835_s_at "
-        "M13560_s_at, S53911_at, L33930_s_at, D21260_at, Z83821_cds2_at, X00274_at, U19261_at, "
-        "X79536_at, M96326_rna1_at, X77737_at, Z15115_at, L06797_s_at, U62962_at, K03460_at "
-        "X68277_at X99325_at X01703_at, M11722_at, U05255_s_at"
-    ),
-    "colon": (
-        "295 683 1235, 451, 608, 1041, 1043, 1165, 917 1279, 1352, 1386, 1393 1870, 554, 268, "
-        "146, 1463, 112, 325, 137, 209, 158 170 175, 1143, 316, 225, 207, 163, 701, 1790, 534, "
-        "512, 1 2 282 613"
-    ),
-}
-
 
 def marker_columns(name: str, names: list[str]) -> dict[str, list[int]]:
-    """Return number in the paper's table to columns of the data; without those not found."""
+    """Return number in the paper's table to columns of the data; without those not found. The
+    markers are named by their probes in leukemia, by their columns, the first being 0, in colon."""
     known = names if name == "leukemia" else map(str, range(len(names)))
     places, found = {probe: at for at, probe in enumerate(known)}, {}
-    for number, text in enumerate(MARKERS[name].split(", "), start=1):
-        if columns := [places[probe] for probe in text.split() if probe in places]:
-            found[str(number)] = columns
+    for number, row in printed(PAPER, "Tables IV and V").items():
+        if columns := [places[probe] for probe in row.get(name, "").split() if probe in places]:
+            found[number] = columns
     return found
-
-
-def ratios(support: np.ndarray, markers: list[int]) -> tuple[float, float]:
-    """Return the share of markers among the genes found, and of the markers that were found."""
-    hits = float(np.isin(support, markers).sum())
-    return hits / max(support.size, 1), hits / len(markers)
 
 
 SPARSE = (OURS, "StoIHT", "HSG-HT")
@@ -403,34 +376,31 @@ def compute_genes(job: Job) -> Measured:
         show."""
         configs = grid(method, budget)
         ks = len(budget["k"]) if method in SPARSE else 1  # k changes slowest in a grid
-        starts = np.arange(ks) * (len(configs) // ks)
+        starts = np.arange(ks)[:, None] * (len(configs) // ks)
+        weights = np.array([fit(method, inside, config, budget) for config in configs])
+        aucs = np.array([new.auc(w) for w in weights])
 
-        @cache
-        def weights(at: int) -> np.ndarray:
-            return fit(method, inside, configs[at], budget)
-
-        def of_each_k(lines: np.ndarray) -> list[list[int]]:
-            """Return by k the parameters that are best on each fold."""
-            return (lines.reshape(len(lines), ks, -1).argmax(axis=2) + starts).T.tolist()
-
-        def tested(picks: list[list[int]]) -> list[list[float]]:
-            return [[new.auc(weights(at)) for at in line] for line in picks]
+        def of_each_k(held: np.ndarray) -> np.ndarray:
+            """Return the places of the configurations that are best on each fold: (k, folds)."""
+            return held.reshape(len(held), ks, -1).argmax(axis=2).T + starts
 
         clean = fold_aucs(method, rows, right, budget)
-        best = int(clean.mean(axis=0).argmax())
-        found: Measured = {f"right {method}": new.auc(weights(best))}
+        best = clean.mean(axis=0).argmax()
+        found: Measured = {f"right {method}": aucs[best]}
         if method not in METHODS:
             return found
         leaky = of_each_k(fold_aucs(method, rows, published, budget))
         if method not in SPARSE:
-            return found | {f"published {method}": tested(leaky)[0]}
-        shares = [[ratios(np.flatnonzero(weights(at)), markers) for at in line] for line in leaky]
+            return found | {f"published {method}": aucs[leaky[0]]}
+        genes = weights != 0
+        hits = genes[:, markers].sum(axis=1)  # of those found, and of the markers
+        shares = np.array([hits / np.maximum(genes.sum(axis=1), 1), hits / len(markers)])
         return found | {
-            f"published {method}": tested(leaky),
-            f"unslipped {method}": tested(of_each_k(clean)),
+            f"published {method}": aucs[leaky],
+            f"unslipped {method}": aucs[of_each_k(clean)],
             f"k {method}": configs[best][0],
-            f"genes {method}": np.flatnonzero(weights(best)).tolist(),
-            f"ratios {method}": np.mean(shares, axis=1).tolist(),
+            f"genes {method}": np.flatnonzero(genes[best]),
+            f"ratios {method}": shares[:, leaky].mean(axis=2).T,
         }
 
     for method in (*METHODS, DENSE, TOP, FISHER):
@@ -450,10 +420,9 @@ COLUMNS = {"colon": 2000, "leukemia": 7129}
 
 def table_of(results: Results, kind: str, method: str, name: str) -> np.ndarray:
     """Return the AUC by shuffle and k, averaged over the folds: (shuffles, k), k = 1 without."""
-    found = [record[f"{kind} {method}"] for record in results.select(set=name)]
-    array = np.array(found, dtype=float)
+    found = results.values(f"{kind} {method}", set=name)
     many = len(results.budget["k"]) if method in SPARSE else 1
-    return array.mean(axis=-1).reshape(len(found), many) if found else np.empty((0, many))
+    return found.mean(axis=-1).reshape(len(found), many) if found.size else np.empty((0, many))
 
 
 def by_test_k(results: Results, kind: str, method: str, name: str) -> np.ndarray:
@@ -494,10 +463,8 @@ def fig_3(page: Page) -> None:
         curves: Curves = {}
         for method in SPARSE:
             row, found = f"{name}, {method}", table_of(page.results, "published", method, name)
-            curves[method] = []
-            for k, values in zip(ks, found.T, strict=True):
-                if mean := page.mean(row, f"k = {k:g}", values, digits=3):
-                    curves[method].append((k, *mean))
+            at_k = zip(ks, found.T, strict=True)
+            curves[method] = [(k, *page.mean(row, f"k = {k:g}", at, digits=3)) for k, at in at_k]
             if 500 in ks and len(found):
                 near = np.array([30 <= k <= 100 for k in ks])
                 best = [found[:, (found.mean(axis=0) * some).argmax()] for some in (near, ~near)]
@@ -516,22 +483,21 @@ def fig_3(page: Page) -> None:
 def fig_4(page: Page) -> None:
     ks = [float(k) for k in page.results.budget["k"]]
     for name in SETS:
-        records, shares = [*page.results.select(set=name)], {}
-        curves: Curves = {}
-        for method in SPARSE if records else ():
-            found = np.array([record[f"ratios {method}"] for record in records])
+        markers, curves = page.values("markers", set=name), Curves()
+        if not markers.size:
+            continue
+        shares = {m: page.values(f"ratios {m}", set=name) for m in SPARSE}  # shuffles, k, sides
+        for method, found in shares.items():
             sides = product(enumerate(ks), enumerate(("of those found", "of the markers")))
             for (at, k), (side, what) in sides:
                 page.mean(f"{name}, {method}", f"{what}, k = {k:g}", found[:, at, side], digits=3)
             curves[method] = [*zip(ks, found.mean(axis=0)[:, 0].tolist(), strict=True)]
-            shares[method] = found[:, [k == 30 for k in ks], 0].ravel()
-        for rival in SPARSE[1:] if records else ():
-            sides = (shares[OURS], shares[rival])
+        for rival in SPARSE[1:]:
+            sides = [shares[m][:, [k == 30 for k in ks], 0].ravel() for m in (OURS, rival)]
             page.paired(sides, (OURS, rival), "", 4, f"{name}, k = 30", 1 / OVERLAP[name])
-        if records:
-            chance = float(records[0]["markers"]) / COLUMNS[name]
-            curves["chance"] = [(k, chance) for k in (ks[0], ks[-1])]
-            page.draw(name, ("k", "markers / genes found"), curves, ("chance",), log_x=True)
+        chance = markers[0] / COLUMNS[name]
+        curves["chance"] = [(k, chance) for k in (ks[0], ks[-1])]
+        page.draw(name, ("k", "markers / genes found"), curves, ("chance",), log_x=True)
 
 
 @table("sht-tables-4-5", "sht-genes")
@@ -574,8 +540,10 @@ def compute_epochs(job: Job) -> Measured:
     k, r, each = job["k_star"], job["r"], job.budget["epochs between looks"]
     seed = job.draw_seed(f"{k} {r:g} {job['trial']}")
     data = sparse_mean_shift(1000, seed, d=1000, k_star=k, r=r, normalize=True)
-    train, test = make_splits(5, data.X, data.is_positive, seed % 2**31)[0]
-    loss = sparse_problem(data.X[train], data.y[train])
+    split = make_splits(5, data.X, data.is_positive, seed % 2**31)[0]
+    train, test = map(Sample(data.X, data.is_positive).part, split)
+    loss = sparse_problem(train.X, train.positive)
+    screened = sparse_baselines.top_mean_difference(loss.X, loss.positive, k)
     found: Measured = {}
     for name, factor in ((PUBLISHED, 1.0), (COMMON, 0.0475 / (r * (1 - r)))):  # that of r = 0.05
         w, values, curve, held = np.zeros(1000), [1.0], [], []
@@ -586,19 +554,18 @@ def compute_epochs(job: Job) -> Measured:
             solution = replace(solver, seed=look).solve(loss, w)
             w = solution.w
             values += [line.objective for line in solution.history[1:]]
-            curve.append(auc(data.X[train] @ w, data.is_positive[train]))
-            held.append(auc(data.X[test] @ w, data.is_positive[test]))
-        screened = sparse_baselines.top_mean_difference(loss.X, loss.positive, k)
+            curve.append(train.auc(w))
+            held.append(test.auc(w))
         lengths = np.linalg.norm(w) * np.linalg.norm(screened)
         descent = np.array(values)
         goal = descent[0] - 0.95 * (descent[0] - descent.min())
         found |= {
             f"train {name}": curve,
             f"test {name}": held,
-            f"epochs {name}": int(np.argmax(descent <= goal)),
-            f"last {name}": float(descent[-1]),
-            f"descent {name}": descent[::each].tolist(),
-            f"cosine with screening {name}": float(w @ screened / max(lengths, 1e-300)),
+            f"epochs {name}": np.argmax(descent <= goal),
+            f"last {name}": descent[-1],
+            f"descent {name}": descent[::each],
+            f"cosine with screening {name}": w @ screened / max(lengths, 1e-300),
         }
     return found
 

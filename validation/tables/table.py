@@ -411,12 +411,12 @@ class Page:
 
     def mean(
         self, row: str, column: str, what: Any, printed: Any = None, digits: int = 2, **wanted: Any
-    ) -> tuple[float, float] | None:
+    ) -> tuple[float, ...]:
         """Enter the mean over repetitions next to the print; return it with its error, if any."""
         values = self.values(what, **wanted)
         ours, error = mean_error(values)
         self.enter(row, column, printed, ours, error, values.size, digits)
-        return None if ours is None else (ours, error or 0.0)
+        return () if ours is None else (ours, error or 0.0)
 
     def means(
         self, row: str, columns: Iterable[Any], shown: Mapping[str, str] = {}, **wanted: Any
@@ -461,8 +461,10 @@ class Page:
         ticks: tuple[str, ...] = (),
         log_x: bool = False,
     ) -> None:
-        """Add a panel of the curves that have points, if any; references are grey lines."""
-        kept = {name: tuple(zip(*points, strict=True)) for name, points in curves.items() if points}
+        """Add a panel of the curves that have points, if any; references are grey lines. A place
+        without a height is no point."""
+        drawn = {name: [p for p in points if len(p) > 1] for name, points in curves.items()}
+        kept = {name: tuple(zip(*points, strict=True)) for name, points in drawn.items() if points}
         series = tuple(Series(name, c[0], c[1], name in references) for name, c in kept.items())
         errors = {name: columns[2] for name, columns in kept.items() if len(columns) > 2}
         if kept:
