@@ -109,35 +109,38 @@ def grid_of(job: Job, kernel: str, reading: str = "") -> Grid:
 
 @dataclass(frozen=True, eq=False)
 class Sides:
-    """Training and test rows, and the rule of the nearest pairs. "anchor" is the rule that fits the
-    printed counts, "union" that of the paper's text."""
+    """Training and test rows, the kernel, and the rule of the k nearest pairs. "anchor" is the rule
+    that fits the printed counts, "union" that of the paper's text."""
 
     train: Sample
     test: Sample
+    kernel: str
+    k: int
     rule: str = "anchor"
 
-    def pairs(self, k: int) -> AllPairs | PairList:
+    @property
+    def pairs(self) -> AllPairs | PairList:
         X, positive = self.train.X, self.train.positive
-        return AllPairs() if k == ALL else nearest_pairs(X, positive, k, self.rule, "E")
+        return AllPairs() if self.k == ALL else nearest_pairs(X, positive, self.k, self.rule, "E")
 
-    def count(self, k: int) -> float:
-        return self.pairs(k).on(self.train.positive).count()
+    @property
+    def count(self) -> float:
+        return self.pairs.on(self.train.positive).count()
 
 
 def fits(
-    sides: Sides, kernel: str, k: int, sigma: float, structure: float | None,
-    costs: Sequence[float], tol: float = CHOICE_TOL,
-) -> list[Measured]:  # fmt: skip
+    sides: Sides, sigma: float, structure: float | None, costs: Sequence[float], tol: float
+) -> list[Measured]:
     """Return what AUC-SVM or SAUC-SVM does at each C, rising; without a structure, SVM at one."""
     train, test, gamma = sides.train, sides.test, 1 / (2 * sigma**2)
     if structure is None:
-        machine = SVC(C=costs[0], kernel=kernel, gamma=gamma, max_iter=SVM_STEPS)
+        machine = SVC(C=costs[0], kernel=sides.kernel, gamma=gamma, max_iter=SVM_STEPS)
         _, seconds = timed(lambda: machine.fit(train.X, train.positive))
         one = {"auc": auc(machine.decision_function(test.X), test.positive), "seconds": seconds}
         return [one | {"steps": int(machine.n_iter_[0]), "sigma": sigma, "cost": costs[0]}]
-    y, pairs, found = train.positive.astype(int), sides.pairs(k), []
+    y, pairs, found = train.positive.astype(int), sides.pairs, []
     count = pairs.on(train.positive).count()
-    asked: dict[str, Any] = {"kernel": kernel, "gamma": gamma, "structure": structure}
+    asked: dict[str, Any] = {"kernel": sides.kernel, "gamma": gamma, "structure": structure}
     asked |= {"lams": [1 / (cost * count) for cost in costs], "pairs": pairs, "tol": tol}
     path, seconds = timed(lambda: regularization_path(train.X, y, method="descent", **asked))
     for cost, scores, point in zip(costs, path.scores(test.X), path.points, strict=True):
@@ -152,12 +155,10 @@ def folds_of(sides: Sides, folds: int, seed: int) -> list[Sides]:
     rows = sides.train
     count = max(min(folds, rows.positive.sum(), (~rows.positive).sum()), 2)
     splits = make_splits(int(count), rows.X, rows.positive, seed % 2**31)
-    return [Sides(rows.part(train), rows.part(held), sides.rule) for train, held in splits]
+    return [replace(sides, train=rows.part(train), test=rows.part(held)) for train, held in splits]
 
 
-def chosen(
-    sides: Sides, kernel: str, grid: Grid, structures: Sequence[float | None], k: int, seed: int
-) -> Measured:
+def chosen(sides: Sides, grid: Grid, structures: Sequence[float | None], seed: int) -> Measured:
     """Choose sigma, structure and C by the mean AUC on held-out folds; fit, and test."""
     folds = folds_of(sides, grid["folds"], seed)
     # A path has all C at once, a fit of the SVM has one.
@@ -165,17 +166,17 @@ def chosen(
     tried: list[Any] = list(product(grid["sigma"], structures, costs))
 
     def values(at: int, fold: int) -> list[float]:
-        return [fit["auc"] for fit in fits(folds[fold], kernel, k, *tried[at])]
+        return [fit["auc"] for fit in fits(folds[fold], *tried[at], CHOICE_TOL)]
 
     at, best, _ = race(len(tried), len(folds), values)
     sigma, structure, costs = tried[at]
-    return fits(sides, kernel, k, sigma, structure, [costs[best]], FINAL_TOL)[0]
+    return fits(sides, sigma, structure, [costs[best]], FINAL_TOL)[0]
 
 
-def all_machines(sides: Sides, kernel: str, grid: Grid, k: int, seed: int) -> Measured:
+def all_machines(sides: Sides, grid: Grid, seed: int) -> Measured:
     """Return what SVM, AUC-SVM and SAUC-SVM do, with their parameters chosen alike."""
     tried = {SVM: [None], PLAIN: [0.0], STRUCTURED: grid["lambda"]}
-    return {m: chosen(sides, kernel, grid, some, k, seed) for m, some in tried.items()}
+    return {m: chosen(sides, grid, some, seed) for m, some in tried.items()}
 
 
 def flat(found: Mapping[str, Mapping[str, float]]) -> Measured:
@@ -335,7 +336,7 @@ def reading_of(job: Job) -> str:
     return job.part.parameters.get("reading", READINGS[-1])
 
 
-def split_sides(job: Job, reading: str = "") -> Sides:
+def split_sides(job: Job, kernel: str, k: int, reading: str = "") -> Sides:
     """Return the split of a task, in the job's reading if none is given."""
     name, task = job["set"], TASKS[job["set"]]
     if name == "hepatitis":  # its gaps are filled after the split
@@ -348,7 +349,7 @@ def split_sides(job: Job, reading: str = "") -> Sides:
     units, rule = (reading or reading_of(job)).split(", ")
     left, right = X[train], X[test]
     left, right = map(np.nan_to_num, (left, right)) if units == "raw" else prepared(left, right)
-    return Sides(Sample(left, positive[train]), Sample(right, positive[test]), rule)
+    return Sides(Sample(left, positive[train]), Sample(right, positive[test]), kernel, k, rule)
 
 
 @experiment(
@@ -363,16 +364,16 @@ def split_sides(job: Job, reading: str = "") -> Sides:
 )
 def compute_real(job: Job) -> Measured:
     name, kernel, k = job["set"], job["kernel"], job.budget["neighbours k"]
-    sides, raw = split_sides(job), split_sides(job, "raw, anchor")
+    sides, raw = split_sides(job, kernel, k), split_sides(job, kernel, k, "raw, anchor")
     seed, grid = job.draw_seed(f"folds {name} {job['split']}"), grid_of(job, kernel)
-    found = all_machines(sides, kernel, grid, k, seed)
+    found = all_machines(sides, grid, seed)
     # The paper does not have it: where there are readings, on the coarse grid.
     coarse = grid_of(job, kernel, READINGS[-1])
-    found[EXACT] = chosen(sides, kernel, coarse, [0.0], ALL, seed)
+    found[EXACT] = chosen(replace(sides, k=ALL), coarse, [0.0], seed)
     if kernel == "linear" and "units and pairs" not in job.budget:
-        found[RAW] = chosen(raw, kernel, grid, [0.0], k, seed)
-        found[RAW_STRUCTURED] = chosen(raw, kernel, grid, grid["lambda"], k, seed)
-    return flat(found) | {"rows": sides.train.positive.size, "raw pairs": raw.count(k)}
+        found[RAW] = chosen(raw, grid, [0.0], seed)
+        found[RAW_STRUCTURED] = chosen(raw, grid, grid["lambda"], seed)
+    return flat(found) | {"rows": sides.train.positive.size, "raw pairs": raw.count}
 
 
 PAIRS = (LEAD, (STRUCTURED, SVM), (EXACT, STRUCTURED), (EXACT, PLAIN), RAW_LEAD)
@@ -441,11 +442,11 @@ LAMBDAS = [0.0, *(10.0**power for power in range(-5, 6))]
     quick_minutes=0.3,
 )
 def compute_4(job: Job) -> Measured:
-    name, sides, kernel = job["set"], split_sides(job), SELECTED[job["set"]]
-    seed = job.draw_seed(f"folds {name} {job['split']}")
-    found = flat(all_machines(sides, kernel, grid_of(job, kernel), job["k"], seed))
+    name, kernel = job["set"], SELECTED[job["set"]]
+    sides, seed = split_sides(job, kernel, job["k"]), job.draw_seed(f"folds {name} {job['split']}")
+    found = flat(all_machines(sides, grid_of(job, kernel), seed))
     kept = {what: found[what] for what in ("gap", *(f"auc {m}" for m in METHODS))}
-    return kept | {"share": found[f"pairs {PLAIN}"] / sides.count(ALL)}
+    return kept | {"share": sides.count / replace(sides, k=ALL).count}
 
 
 @experiment(
@@ -461,10 +462,10 @@ def compute_4(job: Job) -> Measured:
     quick_minutes=0.1,
 )
 def compute_5(job: Job) -> Measured:
-    sides, spent, found = split_sides(job), job.budget, {"gap": 0.0}
-    asked = SELECTED[job["set"]], spent["neighbours k"], spent["sigma"]
+    spent, found = job.budget, {"gap": 0.0}
+    sides = split_sides(job, SELECTED[job["set"]], spent["neighbours k"])
     for structure in spent["lambda"]:
-        (fit,) = fits(sides, *asked, structure, [spent["C"]], FINAL_TOL)
+        (fit,) = fits(sides, spent["sigma"], structure, [spent["C"]], FINAL_TOL)
         found[f"auc {structure:g}"] = fit["auc"]
         found["gap"] = max(found["gap"], fit["gap"])
     return found
@@ -555,10 +556,9 @@ def fig_5(page: Page) -> None:
 def compute_toy(job: Job) -> Measured:
     drawn = xor_train_test(job.draw_seed(f"draw {job['draw']}"))
     train, test = (Sample(data.X, data.is_positive) for data in drawn)
-    sides = Sides(train, test, reading_of(job).split(", ")[1])
-    seed = job.draw_seed(f"folds {job['draw']}")
-    found = all_machines(sides, "rbf", grid_of(job, "rbf"), job["k"], seed)
-    return flat(found) | {"pairs by the text": replace(sides, rule="union").count(job["k"])}
+    sides = Sides(train, test, "rbf", job["k"], reading_of(job).split(", ")[1])
+    found = all_machines(sides, grid_of(job, "rbf"), job.draw_seed(f"folds {job['draw']}"))
+    return flat(found) | {"pairs by the text": replace(sides, rule="union").count}
 
 
 @experiment(

@@ -138,7 +138,7 @@ def sides() -> Sides:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(80, 3))
     positive = X[:, 0] + rng.normal(size=80) > 0.4
-    return Sides(Sample(X[:50], positive[:50]), Sample(X[50:], positive[50:]))
+    return Sides(Sample(X[:50], positive[:50]), Sample(X[50:], positive[50:]), "rbf", 4)
 
 
 @pytest.fixture
@@ -168,8 +168,8 @@ def test_halves_hold_each_row_once_and_are_standardised_by_the_first() -> None:
 
 
 def test_the_path_over_c_is_that_of_one_fit_each(sides: Sides) -> None:
-    found = sauc.fits(sides, "rbf", 4, 2.0, 0.0, [0.1, 10.0], tol=1e-8)
-    train, test, pairs = sides.train, sides.test, sides.count(4)
+    found = sauc.fits(sides, 2.0, 0.0, [0.1, 10.0], 1e-8)
+    train, test, pairs = sides.train, sides.test, sides.count
     for cost, point in zip((0.1, 10.0), found, strict=True):
         options: dict[str, Any] = {"kernel": "rbf", "gamma": 1 / 8, "anchor_filter": "E"}
         model = ROCSVM(1 / (cost * pairs), pairs="nearest:4", **options)
@@ -180,15 +180,16 @@ def test_the_path_over_c_is_that_of_one_fit_each(sides: Sides) -> None:
 
 def test_chosen_parameters_are_those_of_the_best_fold_mean(sides: Sides) -> None:
     grid, means = {"C": (0.01, 100.0), "sigma": (0.3, 3.0), "folds": 2}, {}
-    found = sauc.chosen(sides, "rbf", grid, [0.0], ALL, 3)
+    sides = dataclasses.replace(sides, k=ALL)
+    found = sauc.chosen(sides, grid, [0.0], 3)
     for sigma in grid["sigma"]:
         points = [
-            [p["auc"] for p in sauc.fits(fold, "rbf", ALL, sigma, 0.0, grid["C"])]
+            [p["auc"] for p in sauc.fits(fold, sigma, 0.0, grid["C"], sauc.CHOICE_TOL)]
             for fold in sauc.folds_of(sides, 2, 3)
         ]
         means |= {(sigma, c): v for c, v in zip(grid["C"], np.mean(points, axis=0), strict=True)}
     assert means[found["sigma"], found["cost"]] == pytest.approx(max(means.values()))
-    few = Sides(Sample(np.arange(20.0)[:, None], np.arange(20) < 3), sides.test)
+    few = dataclasses.replace(sides, train=Sample(np.arange(20.0)[:, None], np.arange(20) < 3))
     assert len(sauc.folds_of(few, 5, 0)) == 3  # no more than the smaller class has rows
 
 
@@ -199,12 +200,12 @@ def test_a_split_is_run_shared_and_its_exact_machine_proved(tae: Path) -> None:
     assert found["gap"] <= 1e-6 and found["rows"] == 30
     assert f"auc {RAW}" not in sauc.compute_real(job(SMALL, tae, set="tae1", kernel="rbf", split=0))
     one, two, other = (
-        sauc.split_sides(job(SMALL, tae, set="tae1", kernel=kernel, split=at))
+        sauc.split_sides(job(SMALL, tae, set="tae1", kernel=kernel, split=at), kernel, 5)
         for kernel, at in (("a", 1), ("b", 1), ("a", 2))
     )
     np.testing.assert_array_equal(one.train.X, two.train.X)
     assert not np.array_equal(one.train.X, other.train.X)
-    raw = sauc.split_sides(job(SMALL, tae, set="tae1", split=1), "raw, union")
+    raw = sauc.split_sides(job(SMALL, tae, set="tae1", split=1), "rbf", 5, "raw, union")
     assert (one.rule, raw.rule) == ("anchor", "union")
     assert raw.train.X.shape == one.train.X.shape and not np.allclose(raw.train.X, one.train.X)
 
