@@ -235,11 +235,9 @@ def compute_synthetic(job: Job) -> Measured:
 
 def by_trial(results: Results, name: str, k_star: int, r: float = RARE) -> np.ndarray:
     """Return a number's mean in each trial: folds of one trial share their data."""
-    found: dict[int, list[float]] = {}
-    for record in results.select(k_star=k_star, r=r):
-        if record.get(name) is not None:
-            found.setdefault(record["trial"], []).append(record[name])
-    return np.array([np.mean(values) for values in found.values()])
+    trials = dict.fromkeys(part.parameters["trial"] for part in results.parts)
+    each = [results.values(name, k_star=k_star, r=r, trial=trial) for trial in trials]
+    return np.array([values.mean() for values in each if values.size])
 
 
 def _show(page: Page, place: str, methods: Any, columns: Any, tested: Any, rivals: Any) -> None:
