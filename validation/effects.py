@@ -31,10 +31,8 @@ from scipy import stats
 from ..exact.errors import InputError
 from .claims.claim import REGISTRY, Claim, Outcome, Verdict, shown_unit
 from .claims.recorded import enter, recorded_verdict
-from .store import EVIDENCE, needed_evidence
-from .tables.pages import Said, shown_value
-from .tables.run import tables
-from .tables.table import Budget, Page, Results, Run, Table
+from .store import EVIDENCE
+from .tables.table import Budget, Page, Results, Table, shown_value, tables
 
 STATED = tomllib.loads(Path(__file__).with_name("findings.toml").read_text(encoding="utf-8"))
 DEPARTURES, STATED_BY_US = STATED.pop("departures"), STATED.pop("ours")
@@ -167,12 +165,9 @@ def numbers_of(table: str) -> Numbers:
 
 def from_evidence(table: Table, folder: Path) -> Numbers:
     """Return the numbers of a table made of evidence; `InputError` where it lacks a part."""
-    run, experiment, spent = Run("full"), table.experiment, table.experiment.spent("full")
-    parts = tuple(experiment.parts(spent))
-    documents = needed_evidence(folder, experiment, parts, run)
-    done = {part: document["result"] for part, document in documents.items()}
-    source = f"evidence of the full run, protocol {experiment.protocol}, {len(done)} parts"
-    return of_page(table.name, source, table.render(Results(run, spent, parts, done)))
+    results, protocol = table.experiment.recorded(folder), table.experiment.protocol
+    source = f"evidence of the full run, protocol {protocol}, {len(results.parts)} parts"
+    return of_page(table.name, source, table.render(results))
 
 
 @dataclass(frozen=True)
@@ -448,11 +443,22 @@ def _found(tables: Mapping[str, Any], **given: str) -> dict[str, Finding]:
 FINDINGS, OURS = _found(STATED), _found(STATED_BY_US, quote="", statement="")
 
 
+@dataclass(frozen=True)
+class Said:
+    name: str
+    statement: str
+    verdict: str
+    measured: str
+
+    def __str__(self) -> str:
+        return f"**{self.verdict}**: {self.statement} {self.measured} (`{self.name}`)"
+
+
 def said_on(table: Table, page: Page, results: Results) -> tuple[Said, ...]:
     """Return each finding of a table with its verdict on a page of it; a quick run decides none."""
     if results.run.profile == "printed":  # whose numbers are judged once they replace the full ones
         return ()
-    whole = len(results.done) == len(results.parts)
+    whole = len(results.documents) == len(results.parts)
     numbers = of_page(table.name, "this page", page) if whole else Numbers(table.name, "this page")
     return said_by(numbers, results.run.profile == "full")
 

@@ -3,12 +3,10 @@ reproduce --check` runs it; `checked.json` keeps what came out last, and `aucert
 that."""
 
 import hashlib
-import itertools
 import json
 import math
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,9 +19,8 @@ from .claims.claim import PAPERS, Context, Outcome, Verdict
 from .claims.judge import judged
 from .claims.recorded import enter
 from .data.datasets import real_data_folder
-from .store import EVIDENCE, evidence_path, needed_evidence, part_key, plain
-from .tables.run import planned, tables
-from .tables.table import Experiment, Job, Part, Run
+from .store import EVIDENCE
+from .tables.table import Experiment, Part, Run, experiments, tables
 
 SECONDS = 3.0  # processor time of a part above which it is not run again; but see `LONGEST`
 # In the full profile an experiment all of whose parts took more than `SECONDS` has its shortest one
@@ -72,21 +69,24 @@ class Recorded:
 
 def recorded_parts(paper: str, run: Run, folder: Path = EVIDENCE) -> dict[str, Recorded]:
     """Return experiment to what its evidence holds."""
-    anywhere = replace(run, data_dir=None)  # so that data are not compared
-    entries = [table for table in tables().values() if table.paper == paper]
-    found = defaultdict[str, Recorded](Recorded)
-    for name, (experiment, parts) in planned(entries, run).items():
-        documents = needed_evidence(folder, experiment, parts, anywhere)
-        for part in parts:
-            document, lacking = documents[part.key], dict.fromkeys(run.absent(part), False)
+    found = {}
+    for name, experiment in experiments_of(paper).items():
+        known, of = experiment.recorded(folder), Recorded()
+        for part in known.parts:
+            document, lacking = known.documents[part.key], dict.fromkeys(run.absent(part), False)
             recorded = document["key"]["data_sha256"]
-            now = part_key(experiment, part, run)["data_sha256"]  # none where one is absent
+            now = experiment.key(part, run)["data_sha256"]  # none where one is absent
             lacking |= {data: True for data in now if recorded.get(data) != now[data]}
-            found[name].lacking |= lacking
+            of.lacking |= lacking
             if not lacking:
                 rerun = Rerun(experiment, part, document["result"], document["cpu_seconds"])
-                found[name].parts.append(rerun)
+                of.parts.append(rerun)
+        found[name] = of
     return found
+
+
+def experiments_of(paper: str) -> dict[str, Experiment]:
+    return experiments(table for table in tables().values() if table.paper == paper)
 
 
 def differences(recorded: Any, found: Any, tol: float = 1e-6, where: str = "") -> Iterator[str]:
@@ -132,38 +132,30 @@ def check(
     """Run a drawn sample of a paper's evidence again and compare."""
     run = Run("full", 0, real_data_folder() if data is None else Path(data))
     context = Context(name_of(paper), seed, profile)
-    rng, wrong, ran, tied = context.rng("parts"), [], [], 0
+    rng, wrong, ran, tied, long = context.rng("parts"), [], [], 0, []
     evidence = recorded_parts(paper, run, folder)
-    none = defaultdict[str, list[str]](list)  # why no part of them is run again
     for name, recorded in evidence.items():
         again = recorded.drawn(rng, context.quick)
-        if not again:
-            why = "those of the evidence" if any(recorded.lacking.values()) else "here"
-            long = "their parts take longer"
-            none[long if recorded.parts else f"their data are not {why}"].append(name)
+        if recorded.parts and not again:
+            long.append(name)
         for experiment, part, result, _ in again:
-            job = Job(experiment.name, part, run, experiment.spent(run.profile))
-            now = plain(experiment.compute(job))
+            now = experiment.measured(part, run)
             places = differences(result, now, experiment.tolerance)
             wrong += [f"{name} {part.key}{where}" for where in places]
             ran.append(f"{name} {part.key}")
             tied += bool(chosen_otherwise(result, now))
-    left_out = "".join(f"; none of {', '.join(names)}: {why}" for why, names in none.items())
-    some = {n: of.lacking for n, of in evidence.items() if of.parts or any(of.lacking.values())}
-    if lacking := sorted(set(itertools.chain(*some.values()))):
-        names = ", ".join(name for name in some if some[name])
+    left_out = f"; none of {', '.join(long)}: their parts take longer" if long else ""
+    lacking = dict(sorted(item for of in evidence.values() for item in of.lacking.items()))
+    if lacking:
+        names = ", ".join(name for name, of in evidence.items() if of.lacking)
         left_out += f"; of {names} no part that needs {', '.join(lacking)}: these data are not "
         left_out += "here, or not those of the evidence"
     if not ran:  # the data are missing, or were changed, which is an error
-        known = dict(sorted(item for of in evidence.values() for item in of.lacking.items()))
-        if files := ", ".join(f"{data}.npz" for data, changed in known.items() if changed):
+        if files := ", ".join(f"{data}.npz" for data, changed in lacking.items() if changed):
             why = f"the evidence was made of other data: {files}"
             raise InputError(f"nothing can be run again: {why}")
-        # No excuse where parts could be run, but for their length.
-        excused = not any(of.parts for of in evidence.values())
-        details = {"absent": [f"data:{data}" for data in known if excused]}
         shown = f"no part of the evidence can be run again here{left_out}"
-        return Outcome(Verdict.NOT_TESTABLE, shown, details=details)
+        return Outcome(Verdict.NOT_TESTABLE, shown)
     if tied > max(1, OTHERWISE * len(ran)):
         wrong.append(f"cross-validation chose otherwise in {tied} of {len(ran)} parts")
     shown = f"{len(ran)} parts run again, {len(wrong)} numbers differ"
@@ -178,9 +170,9 @@ def name_of(paper: str) -> str:
 
 def fingerprint(paper: str, folder: Path = EVIDENCE) -> str:
     """Return the SHA-256 of a paper's evidence, file by file."""
-    names, found = {e.experiment.name for e in tables().values() if e.paper == paper}, b""
-    for name in sorted(names):
-        path = evidence_path(folder, name, Run("full"))
+    found = b""
+    for name in sorted(experiments_of(paper)):
+        path = Run("full").path(folder, name)
         if not path.is_file():
             raise InputError(f"{path} is not there: restore the evidence of {name}")
         found += hashlib.sha256(path.read_bytes()).digest()

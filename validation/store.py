@@ -20,15 +20,12 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ..exact.errors import InputError
 from .files.written import finite_json, write_atomically
-
-if TYPE_CHECKING:
-    from .tables.table import Experiment, Part, Run
 
 SCHEMA_VERSION = 2
 EVIDENCE = Path(__file__).resolve().parent / "evidence"  # What the project keeps.
@@ -48,14 +45,14 @@ def sha256_of(content: Any) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
-def file_sha256(path: str) -> str:
+def file_sha256(path: str | Path) -> str:
     """Return the fingerprint of a file, read again only after it has changed."""
     status = os.stat(path)
     return _file_sha256(path, status.st_mtime_ns, status.st_size)
 
 
 @lru_cache(maxsize=256)
-def _file_sha256(path: str, changed: int, size: int) -> str:
+def _file_sha256(path: str | Path, changed: int, size: int) -> str:
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -73,22 +70,15 @@ def plain(value: Any) -> Any:
     return value
 
 
-def _bytes_of(path: Path) -> bytes | None:
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
-
-
 class Log:
-    """Documents with a "key", a line each with its checksum: a torn or edited line is not there."""
+    """Documents with a "key", a line each with its checksum: a torn or edited line is not there.
+    Without a path they are forgotten."""
 
-    def __init__(self, path: Path):
+    def __init__(self, path: Path | None):
         self.path = path
         self._known: dict[str, Document] = {}
-        for line in (_bytes_of(path) or b"").splitlines():
+        lines = path.read_bytes().splitlines() if path is not None and path.exists() else []
+        for line in lines:
             try:
                 document = finite_json(line)
                 whole = document.pop("sha256") == sha256_of(document)
@@ -104,48 +94,21 @@ class Log:
     def add(self, document: Document) -> Document:
         """Append a document; return it as a later run will read it."""
         text = json.dumps(document | {"sha256": sha256_of(document)}, allow_nan=False)
-        try:
+        if self.path is not None:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with open(self.path, "ab") as file:  # the empty line ends one that a kill has torn
                 file.write(f"\n{text}\n".encode())
-        except OSError as error:
-            raise InputError(f"{self.path}: cannot write ({error.strerror or error})") from None
-        kept = json.loads(text)
-        del kept["sha256"]
+        kept = json.loads(json.dumps(document))
         self._known[sha256_of(kept["key"])] = kept
         return kept
 
 
-def part_key(experiment: Experiment, part: Part, run: Run) -> Document:
-    """Return all that a result depends on, but checksums of data that are not here: results of
-    another key are never used again. Version and source are only recorded: every moved import would
-    count."""
-    needs = () if run.absent(part) else part.needs
-    key: Document = {"schema_version": SCHEMA_VERSION, "experiment": experiment.name}
-    key |= {"protocol": experiment.protocol, "part": part.key, "parameters": part.parameters}
-    key |= {"budget": experiment.spent(run.profile), "seed": run.seed, "profile": run.profile}
-    key["data_sha256"] = {name: file_sha256(str(run.file(name))) for name in needs}
-    return json.loads(json.dumps(key))  # tuples become lists, as they will be in the file
-
-
-def fits(document: Document, experiment: Experiment, part: Part, run: Run) -> bool:
-    """Whether a document is of this part, protocol and budget. Of a part whose data are not here,
-    the checksums of the data cannot be compared."""
-    key, kept = part_key(experiment, part, run), document["key"]
-    key["data_sha256"] = key["data_sha256"] or kept["data_sha256"]
-    return kept == key
-
-
-def evidence_path(folder: Path, experiment: str, run: Run) -> Path:
-    return folder / f"{run.profile}-seed{run.seed}" / f"{experiment}.jsonl"
-
-
 def read_evidence(path: Path) -> dict[str, Document]:
     """Return the documents of a file of evidence by part; none if the file does not exist."""
-    content, found = _bytes_of(path), {}
-    if content is None:
+    found: dict[str, Document] = {}
+    if not path.exists():
         return found
-    first, _, rest = content.partition(b"\n")
+    first, _, rest = path.read_bytes().partition(b"\n")
     try:
         head = json.loads(first)
         if head["sha256"] != hashlib.sha256(rest).hexdigest():
@@ -156,27 +119,11 @@ def read_evidence(path: Path) -> dict[str, Document]:
             document |= {name: float(line[name]) for name in _TIMES}
             document["environment"] = head["made_with"][line["made_with"]]
             found[line["part"]] = document
-    except (ValueError, KeyError, TypeError, IndexError) as error:
-        if isinstance(error, InputError):
-            raise
+    except InputError:
+        raise
+    except (ValueError, KeyError, TypeError, IndexError):
         raise InputError(f"{path}: this is not a file of evidence: remove it") from None
     return found
-
-
-def needed_evidence(
-    folder: Path, experiment: Experiment, parts: Iterable[Part], run: Run
-) -> dict[str, Document]:
-    """Return the documents of parts; `InputError` where one is not there."""
-    name, protocol = experiment.name, experiment.protocol
-    path = evidence_path(folder, name, run)
-    known = read_evidence(path)
-    for part in parts:
-        if part.key not in known or not fits(known[part.key], experiment, part, run):
-            make = f"`aucert reproduce --profile {run.profile} --evidence DIR`"
-            lacking = f"no part {part.key} of protocol {protocol} and its budget is there"
-            do = f"restore {path}, or make it with {make}"
-            raise InputError(f"evidence of {name}: {lacking}: {do}")
-    return {part.key: known[part.key] for part in parts}
 
 
 def write_evidence(path: Path, kept: dict[str, Document], done: dict[str, Document]) -> None:

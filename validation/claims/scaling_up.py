@@ -21,9 +21,8 @@ from ..bounds.prime import theorem4_prime
 from ..data.datasets import Model, make_dataset, population_auc, share_for_auc
 from ..data.printed_numbers import numbers
 from ..extremes import highest, lowest
-from ..store import plain
 from ..tables import convergence
-from ..tables.table import Job, Run
+from ..tables.table import Run
 from .claim import Context, Outcome
 from .common import apart, bound_data, differences, wdbc_sample
 from .judge import LEVEL, Errors, Slope, at_most, judged, two_sided
@@ -251,7 +250,7 @@ def kept(seed: int, profile: str) -> tuple[convergence.Records, bool, str]:
     rng = Context("convergence", seed, profile).rng("part")
     short = [part for part in parts if part.seconds <= AGAIN]
     experiment, part, result, _ = short[rng.integers(len(short))]
-    now = plain(experiment.compute(Job(experiment.name, part, run, experiment.spent("full"))))
+    now = experiment.measured(part, run)
     wrong = len([*reruns.differences(result, now, experiment.tolerance)])
     shown = f"of the evidence {part.key}, run again, "
     shown += f"differs in {wrong} numbers" if wrong else "repeats"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,7 +23,6 @@ from . import endings
 if TYPE_CHECKING:
     from ..report.document import Report
     from ..tables.pages import Shown
-    from ..tables.run import Estimate
 
 Words = tuple[str, ...]
 
@@ -283,7 +281,6 @@ def run_reproduce(
     **work: Any,
 ) -> int:  # fmt: skip
     """Run the tables, write their pages; return 1 if a part failed. `work` goes to `begun`, too."""
-    from ..effects import said_on
     from ..store import SCHEMA_VERSION
     from ..tables.run import chosen, estimate, limit_of, reproduce, tables
 
@@ -315,7 +312,7 @@ def run_reproduce(
                 lines += [f"  missing: {line}" for line in item.missing]
             found.append((document, "\n".join(lines)))
 
-        work |= {"jobs": jobs, "max_time": max_time, "progress": progress, "judge": said_on}
+        work |= {"jobs": jobs, "max_time": max_time, "progress": progress}
         shown = reproduce(names=names, out=folder, first=first, **work)
     if not as_json:
         click.echo(f"pages: {folder}/index.md")
@@ -360,19 +357,20 @@ def _list_tables(entries: Sequence[Any], as_json: bool) -> None:
     endings.say({"tables": listed}, "\n".join(lines), as_json)
 
 
-def _say_estimate(found: list[Estimate], jobs: int, limit: float | None, as_json: bool) -> None:
+def _say_estimate(found: list[Any], jobs: int, limit: float | None, as_json: bool) -> None:
     """Say what is left to be run, and how long that takes if the machine is like ours."""
     from ..tables.pages import duration
 
-    minutes, lines = sum(item.cpu_minutes or 0.0 for item in found), []
+    minutes, lines = sum(item["cpu_minutes"] or 0.0 for item in found), []
     hours = minutes / 60 / jobs
     for item in found:
-        time = "not measured" if item.cpu_minutes is None else f"{item.cpu_minutes:.1f} CPU min"
-        left = f"{item.left} of {item.parts} parts"
-        left += f", {item.missing} without data" if item.missing else ""
-        lines.append(f"{', '.join(item.tables)}\t{left}\t{time}")
+        known, lacking = item["cpu_minutes"], item["missing"]
+        left = f"{item['parts'] - item['done'] - lacking} of {item['parts']} parts"
+        left += f", {lacking} without data" if lacking else ""
+        time = "not measured" if known is None else f"{known:.1f} CPU min"
+        lines.append(f"{', '.join(item['tables'])}\t{left}\t{time}")
     note = "" if limit is None else f"; nothing is begun after {duration(limit)}"
     in_all = f"{duration(60 * minutes)} of one processor" if minutes else "nothing to run"
     lines.append(f"in all: {in_all}, {duration(3600 * hours)} with {jobs} jobs{note}")
-    document = {"experiments": [*map(asdict, found)], "cpu_minutes": minutes, "jobs": jobs}
+    document = {"experiments": found, "cpu_minutes": minutes, "jobs": jobs}
     endings.say(document | {"hours": hours, "max_time": limit}, "\n".join(lines), as_json)

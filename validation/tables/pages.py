@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 from ... import __version__
+from ..effects import said_on
 from ..files.written import csv_text, write_text
-from .table import Entry, Page, Results, Table, picture_svg
+from .table import Entry, Results, Table, picture_svg, shown_value
 
 KEY = (
     "A cell shows what is printed / what came out here ± the standard error of its mean. A dash is "
@@ -26,29 +27,13 @@ NAMED = 24  # parts that a page names in one list, at most; the JSON has all
 FATES = {"borne-out": "Borne out", "contradicted": "Contradicted", "undecided": "Undecided"}
 
 
-@dataclass(frozen=True)
-class Said:
-    name: str
-    statement: str
-    verdict: str
-    measured: str
-
-    def __str__(self) -> str:
-        return f"**{self.verdict}**: {self.statement} {self.measured} (`{self.name}`)"
-
-
-Judge = Callable[[Table, Page, Results], Sequence[Said]]  # what a page's numbers say
-
-
 class Shown:
     """A table, its page, and what its parts took and were made with."""
 
-    def __init__(
-        self, table: Table, results: Results, documents: Iterable[Any], judge: Judge | None = None
-    ):
-        found = list(documents)
+    def __init__(self, table: Table, results: Results):
+        found = list(results.documents.values())
         self.table, self.results, self.page = table, results, table.render(results)
-        self.said = judge(table, self.page, results) if judge is not None and results.done else ()
+        self.said = said_on(table, self.page, results) if found else ()
         self.seconds = sum(float(document["seconds"]) for document in found)
         self.cpu_seconds = sum(float(document["cpu_seconds"]) for document in found)
         self.environment = found[0]["environment"] if found else {}
@@ -57,7 +42,7 @@ class Shown:
 
     @property
     def conclusion(self) -> str:
-        if not self.results.done:
+        if not self.results.documents:
             return NOTHING
         found = []
         for verdict, word in FATES.items():
@@ -155,7 +140,7 @@ def markdown(shown: Shown) -> str:
     names = ("python", "numpy", "scipy", "scikit-learn", "numba", "system", "machine")
     versions = ", ".join(f"{name} {made[name]}" for name in names if name in made)
     text = f"Made by aucert {__version__}, seed {run.seed}, profile {run.profile}: "
-    text += f"{len(shown.results.done)} parts in {shown.cpu_seconds:,.0f} s of one processor "
+    text += f"{len(shown.results.documents)} parts in {shown.cpu_seconds:,.0f} s of one processor "
     text += f"({versions or 'nothing was run'}). All seconds are of that processor, with one "
     return "\n".join([*lines, f"{text}thread, not of the clock.", ""])
 
@@ -191,16 +176,6 @@ def number(value: float, digits: int) -> str:
     """Return a number with so many decimals; a small one that would vanish, in powers of ten."""
     text = f"{value:,.{digits}f}"
     return f"{value:.1e}" if value != 0 and float(text.replace(",", "")) == 0 else text
-
-
-def shown_value(value: Any) -> str:
-    if isinstance(value, list | tuple):
-        return ", ".join(shown_value(item) for item in value)
-    if isinstance(value, dict):
-        return ", ".join(f"{name} {shown_value(item)}" for name, item in value.items())
-    if isinstance(value, int) and not isinstance(value, bool):
-        return f"{value:,}"
-    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def as_csv(entries: Sequence[Entry]) -> str:

@@ -4,9 +4,9 @@ import os
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,25 +14,19 @@ from threadpoolctl import threadpool_limits
 
 from ... import __version__
 from ...exact.errors import InputError, brief
-from ...exact.tools.arrays import check_count
+from ...exact.tools.arrays import check_choice, check_count
 from .. import store
 from ..commands.endings import finish, stopped_at_once
 from ..data.datasets import real_data_folder
 from ..files.written import check_name, made_folder
 from ..report.document import environment
 from ..store import Document
-from . import convergence, nonlinear, sauc, scaling_up, sht  # noqa: F401  they enter tables
-from .pages import Judge, Shown, write_pages
-from .table import SAID, TABLES, Experiment, Job, Part, Results, Run, Table
+from .pages import Shown, write_pages
+from .table import PROFILES, Experiment, Part, Results, Run, Table, experiments, tables
 
 FULL_LIMIT = 12 * 3600.0  # Seconds that the full profile may take by default.
 
 Progress = Callable[[int, int, str], object]  # of the number done, that in all, and the name
-
-
-def tables() -> dict[str, Table]:
-    """Return name to table, in the order of tables.toml, which is that of the papers."""
-    return {name: TABLES[name] for name in SAID}
 
 
 def chosen(names: Sequence[str], registry: Mapping[str, Table]) -> list[Table]:
@@ -41,39 +35,23 @@ def chosen(names: Sequence[str], registry: Mapping[str, Table]) -> list[Table]:
     return [table for name, table in registry.items() if not names or name in names]
 
 
-def planned(entries: Iterable[Table], run: Run) -> dict[str, tuple[Experiment, tuple[Part, ...]]]:
-    """Return the experiments of tables by name, each once, with their parts."""
-    plan = {}
-    for experiment in {table.experiment.name: table.experiment for table in entries}.values():
-        parts = tuple(experiment.parts(experiment.spent(run.profile)))
-        if len({part.key for part in parts}) < len(parts):
-            raise ValueError(f"{experiment.name}: two parts have one key")
-        plan[experiment.name] = experiment, parts
-    return plan
-
-
 def cpu_minutes(experiment: Experiment, profile: str) -> float | None:
     """Return the minutes of all parts together, the full profile's by the evidence; or None."""
     if profile == "quick" or (profile == "printed" and experiment.printed_minutes):
         return experiment.quick_minutes if profile == "quick" else experiment.printed_minutes
-    path = store.evidence_path(store.EVIDENCE, experiment.name, Run("full"))
-    kept = store.read_evidence(path).values()
+    kept = store.read_evidence(Run("full").path(store.EVIDENCE, experiment.name)).values()
     return sum(document["cpu_seconds"] for document in kept) / 60 if kept else None
 
 
 @dataclass
 class Gathered:
-    """What became of the parts of one experiment; late if the limit was used up."""
+    """The results of an experiment so far, and where they are kept."""
 
     experiment: Experiment
-    parts: tuple[Part, ...]
+    results: Results
     log: store.Log
     evidence: Path | None
     kept: dict[str, Document]  # in the evidence, some perhaps of another protocol
-    done: dict[str, Document] = field(default_factory=dict)
-    missing: dict[str, str] = field(default_factory=dict)
-    failed: dict[str, str] = field(default_factory=dict)
-    late: bool = False
 
 
 def begun(
@@ -91,24 +69,25 @@ def begun(
         data = Path(data_dir).expanduser().resolve()
         if not data.is_dir():
             raise InputError(f"--data-dir {data_dir}: no such folder")
+    check_choice("profile", profile, PROFILES)
     run = Run(profile, check_count("seed", seed, 0), data)
     folder = None if evidence is None else Path(evidence).expanduser().resolve()
     gathered = {}
-    for name, (experiment, parts) in planned(entries, run).items():
-        log = store.Log(store.evidence_path(Path(out) / "parts", name, run))
-        path = None if folder is None else store.evidence_path(folder, name, run)
+    for name, experiment in experiments(entries).items():
+        results, log = experiment.results(run), store.Log(run.path(Path(out) / "parts", name))
+        path = None if folder is None else run.path(folder, name)
         kept = {} if path is None else store.read_evidence(path)
-        item = gathered[name] = Gathered(experiment, parts, log, path, kept)
-        for part in parts:
+        for part in results.parts:
             absent, document = run.absent(part), kept.get(part.key)
-            if document is None or not store.fits(document, experiment, part, run):
-                document = None if absent else log.find(store.part_key(experiment, part, run))
+            if not experiment.fits(document, part, run):
+                document = None if absent else log.find(experiment.key(part, run))
             if document is not None:
-                item.done[part.key] = document
+                results.documents[part.key] = document
             elif absent:
                 files = ", ".join(f"{name}.npz" for name in absent)
                 no_file = f"not in the data folder: {files}"
-                item.missing[part.key] = store.NO_FOLDER if data is None else no_file
+                results.missing[part.key] = store.NO_FOLDER if data is None else no_file
+        gathered[name] = Gathered(experiment, results, log, path, kept)
     return entries, run, gathered
 
 
@@ -118,7 +97,6 @@ def reproduce(
     jobs: int = 1,
     progress: Progress | None = None,
     max_time: float | None = None,
-    judge: Judge | None = None,
     first: Callable[[list[Shown]], object] | None = None,
     **asked: Any,
 ) -> list[Shown]:
@@ -133,37 +111,30 @@ def reproduce(
     # the most expensive experiments lack their last repetitions and nothing else.
     todo: list[tuple[float, Experiment, Part]] = []
     for item in gathered.values():
-        each = (cpu_minutes(item.experiment, run.profile) or 0.0) / max(len(item.parts), 1)
-        for at, part in enumerate(item.parts, start=1):
-            if part.key not in item.done | item.missing:
-                todo.append((each * at, item.experiment, part))
+        parts, left = item.results.parts, {*item.results.unfinished}
+        each = (cpu_minutes(item.experiment, run.profile) or 0.0) / max(len(parts), 1)
+        todo += [(each * k, item.experiment, p) for k, p in enumerate(parts, 1) if p.key in left]
     pieces = [(*piece, run, deadline) for _, *piece in sorted(todo, key=lambda piece: piece[0])]
     try:
-        with closing(store.finished(run_part, pieces, jobs)) as results:
-            for count, (name, key, result) in enumerate(results, start=1):
-                item = gathered[name]
-                if isinstance(result, dict):
-                    item.done[key] = item.log.add(result)
-                elif result is None:
-                    item.late = True
+        with closing(store.finished(run_part, pieces, jobs)) as found:
+            for count, (name, key, made) in enumerate(found, start=1):
+                results = gathered[name].results
+                if isinstance(made, dict):
+                    results.documents[key] = gathered[name].log.add(made)
+                elif made is None:
+                    results.limit = limit
                 else:
-                    item.failed[key] = result
+                    results.failed[key] = made
                 if progress is not None:
                     progress(count, len(pieces), f"{name} {key}")
         finish()
     finally:  # an interrupt included: what is finished is shown
-        shown = []
-        for table in entries:
-            item = gathered[table.experiment.name]
-            done = {key: document["result"] for key, document in item.done.items()}
-            reached = (done, item.missing, item.failed, limit if item.late else None)
-            found = Results(run, item.experiment.spent(run.profile), item.parts, *reached)
-            shown.append(Shown(table, found, item.done.values(), judge))
+        shown = [Shown(table, gathered[table.experiment.name].results) for table in entries]
         if first is not None:
             first(shown)
         for item in gathered.values():
             if item.evidence is not None:
-                store.write_evidence(item.evidence, item.kept, item.done)
+                store.write_evidence(item.evidence, item.kept, item.results.documents)
         write_pages(folder, shown)
     return shown
 
@@ -175,17 +146,16 @@ def run_part(
     deadline, on the clock that all processes share, it is not begun: None."""
     if deadline is not None and time.monotonic() >= deadline:
         return experiment.name, part.key, None
-    job = Job(experiment.name, part, run, experiment.spent(run.profile))
     start, spent = time.perf_counter(), time.process_time()
     try:
         with stopped_at_once(), threadpool_limits(1), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # gaps are shown instead
-            result = store.plain(experiment.compute(job))
+            result = experiment.measured(part, run)
     except Exception as error:
         return experiment.name, part.key, f"{type(error).__name__}: {error}"
     seconds, cpu = time.perf_counter() - start, time.process_time() - spent
     made: Document = {"version": __version__, "code": code_sha256(experiment)} | environment()
-    document: Document = {"key": store.part_key(experiment, part, run), "result": result}
+    document: Document = {"key": experiment.key(part, run), "result": result}
     document |= {"seconds": seconds, "cpu_seconds": cpu}
     document["environment"] = made | {"processors": os.cpu_count()}
     return experiment.name, part.key, document
@@ -197,33 +167,19 @@ def code_sha256(experiment: Experiment) -> str:
     return store.file_sha256(source) if source else ""
 
 
-@dataclass(frozen=True)
-class Estimate:
-    """What an experiment still takes; the minutes by the mean of those measured, None if none was.
-    `done` parts are in the folder or the evidence, `missing` ones lack data."""
-
-    tables: tuple[str, ...]
-    parts: int
-    done: int
-    missing: int
-    cpu_minutes: float | None
-
-    @property
-    def left(self) -> int:
-        return self.parts - self.done - self.missing
-
-
-def estimate(**asked: Any) -> list[Estimate]:
-    """Return what `reproduce` would still take; nothing is run or written. Arguments: `begun`."""
+def estimate(**asked: Any) -> list[dict[str, Any]]:
+    """Return what each experiment still takes: its tables and parts, how many are done or lack
+    data, and minutes by the mean of those measured, None if none was. Arguments: `begun`."""
     entries, run, gathered = begun(**asked)
     found = []
     for name, item in gathered.items():
-        made = tuple(table.name for table in entries if table.experiment.name == name)
-        count, done, missing = len(item.parts), len(item.done), len(item.missing)
-        minutes = cpu_minutes(item.experiment, run.profile)
+        results, made = item.results, [e.name for e in entries if e.experiment.name == name]
+        minutes, count = cpu_minutes(item.experiment, run.profile), len(results.parts)
         if minutes is not None and count:
-            minutes *= (count - done - missing) / count
-        found.append(Estimate(made, count, done, missing, minutes))
+            minutes *= len(results.unfinished) / count
+        done, missing = len(results.documents), len(results.missing)
+        counts = {"parts": count, "done": done, "missing": missing}
+        found.append({"tables": made} | counts | {"cpu_minutes": minutes})
     return found
 
 

@@ -4,13 +4,14 @@ print; tables that share an experiment run it once."""
 
 from __future__ import annotations
 
+import json
 import math
-import re
 import string
 import time
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from itertools import cycle, product, zip_longest
 from pathlib import Path
 from typing import Any, TypeVar
@@ -29,8 +30,10 @@ from ...exact.spaces.blocks import StreamedRows
 from ...exact.spaces.rows import Rows
 from ..claims.claim import Context
 from ..plots import Series, as_svg, draw
+from ..store import EVIDENCE, SCHEMA_VERSION, Document, file_sha256, plain, read_evidence
 
 FILE = Path(__file__).with_name("tables.toml")
+MODULES = ("scaling_up", "sauc", "sht", "nonlinear", "convergence")
 PROFILES = ("quick", "full", "printed")
 SLACK = 1e-9  # rounding of means, as a share of the highest value: what is so close is not left
 DIGITS = 12  # means that agree in so many decimals are equal
@@ -190,16 +193,16 @@ class Run:
         """Return the data of a part that are not here."""
         return [n for n in part.needs if self.data_dir is None or not self.file(n).is_file()]
 
+    def path(self, folder: Path, experiment: str) -> Path:
+        """Return the file of an experiment in a folder of finished parts."""
+        return folder / f"{self.profile}-seed{self.seed}" / f"{experiment}.jsonl"
+
 
 @dataclass(frozen=True)
 class Part:
     key: str
     parameters: dict[str, Any]
     needs: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._=,-]*", self.key):
-            raise ValueError(f"{self.key!r} cannot be the name of a file")
 
     @classmethod
     def of(cls, key: str, tasks: Mapping[str, Any] | None = None, **parameters: Any) -> Part:
@@ -258,31 +261,79 @@ class Experiment:
 
     def lines(self, profile: str) -> list[tuple[Budget, Any]]:
         """Return the lines of the budget of which a profile spends something, each with that."""
-        if profile not in PROFILES:
-            raise InputError(f"profile must be one of {', '.join(PROFILES)}, not {profile!r}")
         found = [(line, line.spent(profile)) for line in self.budget]
         return [(line, spent) for line, spent in found if spent is not None]
 
     def spent(self, profile: str) -> dict[str, Any]:
         return {line.what: spent for line, spent in self.lines(profile)}
 
+    def measured(self, part: Part, run: Run) -> Measured:
+        """Run a part; return what it has found, as JSON has it."""
+        return plain(self.compute(Job(self.name, part, run, self.spent(run.profile))))
 
-@dataclass(frozen=True)
+    def key(self, part: Part, run: Run) -> Document:
+        """Return all that a result depends on, but checksums of data that are not here: results of
+        another key are never used again. Version and source are only recorded: every moved import
+        would count."""
+        needs = () if run.absent(part) else part.needs
+        key: Document = {"schema_version": SCHEMA_VERSION, "experiment": self.name}
+        key |= {"protocol": self.protocol, "part": part.key, "parameters": part.parameters}
+        key |= {"budget": self.spent(run.profile), "seed": run.seed, "profile": run.profile}
+        key["data_sha256"] = {name: file_sha256(run.file(name)) for name in needs}
+        return json.loads(json.dumps(key))  # tuples become lists, as they will be in the file
+
+    def fits(self, document: Document | None, part: Part, run: Run) -> bool:
+        """Whether a document is of this part, protocol and budget. Of a part whose data are not
+        here, the checksums of the data cannot be compared."""
+        if document is None:
+            return False
+        key, kept = self.key(part, run), document["key"]
+        key["data_sha256"] = key["data_sha256"] or kept["data_sha256"]
+        return kept == key
+
+    def results(self, run: Run) -> Results:
+        """Return the results of a run that has none yet."""
+        budget = self.spent(run.profile)
+        parts = tuple(self.parts(budget))
+        if len({part.key for part in parts}) < len(parts):
+            raise ValueError(f"{self.name}: two parts have one key")
+        return Results(run, budget, parts, {})
+
+    def recorded(self, folder: Path = EVIDENCE) -> Results:
+        """Return the results of the full run by its evidence; `InputError` where it lacks a part.
+        Data are not compared."""
+        run = Run("full")
+        found, path = self.results(run), run.path(folder, self.name)
+        known = read_evidence(path)
+        for part in found.parts:
+            if not self.fits(known.get(part.key), part, run):
+                make = f"`aucert reproduce --profile {run.profile} --evidence DIR`"
+                lacking = f"no part {part.key} of protocol {self.protocol} and its budget is there"
+                do = f"restore {path}, or make it with {make}"
+                raise InputError(f"evidence of {self.name}: {lacking}: {do}")
+            found.documents[part.key] = known[part.key]
+        return found
+
+
+@dataclass
 class Results:
+    """What is known of the parts of a run, by their keys: the documents of those that are finished,
+    the data that others lack, and why they failed. A limit is there if it was reached."""
+
     run: Run
     budget: Mapping[str, Any]
     parts: tuple[Part, ...]
-    done: Mapping[str, Mapping[str, Any]]
-    missing: Mapping[str, str] = field(default_factory=dict)
-    failed: Mapping[str, str] = field(default_factory=dict)
+    documents: dict[str, Document]
+    missing: dict[str, str] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
     limit: float | None = None
 
     def select(self, **wanted: Any) -> Iterator[dict[str, Any]]:
         """Yield parameters and numbers together, of the finished parts with these parameters."""
         for part in self.parts:
             known = part.parameters
-            if part.key in self.done and all(known.get(k) == v for k, v in wanted.items()):
-                yield {**known, **self.done[part.key]}
+            if part.key in self.documents and all(known.get(k) == v for k, v in wanted.items()):
+                yield {**known, **self.documents[part.key]["result"]}
 
     def values(self, name: str, **wanted: Any) -> np.ndarray:
         """Return one number of each finished part that has it, in the order of the parts."""
@@ -302,7 +353,7 @@ class Results:
 
     @property
     def unfinished(self) -> tuple[str, ...]:
-        known = {*self.done, *self.missing, *self.failed}
+        known = {*self.documents, *self.missing, *self.failed}
         return tuple(part.key for part in self.parts if part.key not in known)
 
 
@@ -386,7 +437,7 @@ class Page:
     entries: list[Entry] = field(default_factory=list)
     tests: list[NamedTest] = field(default_factory=list)
     panels: list[Panel] = field(default_factory=list)
-    results: Results = Results(Run(), {}, (), {})
+    results: Results = field(default_factory=lambda: Results(Run(), {}, (), {}))
     said: Mapping[str, Any] = field(default_factory=dict)  # its texts in tables.toml
     known: dict[str, Any] = field(default_factory=dict)  # and the numbers that they ask for
 
@@ -517,3 +568,26 @@ def table(name: str, experiment: str) -> Callable[[Entered], Entered]:
         return fill
 
     return entered
+
+
+def tables() -> dict[str, Table]:
+    """Return name to table, in the order of tables.toml, which is that of the papers."""
+    for module in MODULES:  # they enter tables
+        import_module(f".{module}", __package__)
+    return {name: TABLES[name] for name in SAID}
+
+
+def experiments(entries: Iterable[Table]) -> dict[str, Experiment]:
+    """Return the experiments of tables by name, each once."""
+    return {table.experiment.name: table.experiment for table in entries}
+
+
+def shown_value(value: Any) -> str:
+    """Return what a line of a budget says, in words."""
+    if isinstance(value, list | tuple):
+        return ", ".join(shown_value(item) for item in value)
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {shown_value(item)}" for name, item in value.items())
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}"
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -19,14 +19,14 @@ from aucert.exact import ROCSVM, InputError, solve
 from aucert.exact.pairs.auc import auc
 from aucert.validation import reruns, store
 from aucert.validation.data.datasets import linear
-from aucert.validation.effects import EVIDENCE, from_evidence, of_page, said_on
+from aucert.validation.effects import EVIDENCE, from_evidence, of_page
 from aucert.validation.reruns import Recorded, Rerun, differences
 from aucert.validation.store import read_evidence
 from aucert.validation.tables import nonlinear, sauc, scaling_up, sht
 from aucert.validation.tables import run as runs
 from aucert.validation.tables import table as layout
 from aucert.validation.tables.pages import NOTHING, TOO_LITTLE, Shown, as_csv, cell, markdown
-from aucert.validation.tables.run import estimate, planned, reproduce, tables
+from aucert.validation.tables.run import estimate, reproduce, tables
 from aucert.validation.tables.sauc import ALL, EXACT, PLAIN, RAW, STRUCTURED, SVM, Sides
 from aucert.validation.tables.scaling_up import full_fit
 from aucert.validation.tables.sht import METHODS, STARS, by_trial
@@ -53,7 +53,7 @@ def job(budget: dict[str, Any], data_dir: Path | None = None, **parameters: obje
 def results(experiment: Experiment, make: Any, **cut: object) -> Results:
     run, spent = Run(), experiment.spent("quick") | cut
     parts = tuple(experiment.parts(spent))
-    return Results(run, spent, parts, {p.key: make(at, p) for at, p in enumerate(parts)})
+    return Results(run, spent, parts, {p.key: {"result": make(k, p)} for k, p in enumerate(parts)})
 
 
 def paired_tests(name: str, found: Results) -> Any:
@@ -264,7 +264,7 @@ def test_the_published_k_is_that_of_the_best_mean_and_folds_of_a_trial_count_onc
     np.testing.assert_allclose(sht.by_test_k(genes, "published", "SHT-AUC", "colon"), 0.8)
     places = [{"k_star": 20, "r": 0.05, "trial": t, "fold": f} for t in (0, 1) for f in (0, 1)]
     parts = tuple(Part(f"{at}", place) for at, place in enumerate(places))
-    done = {part.key: {"a": float(part.key)} for part in parts}
+    done = {part.key: {"result": {"a": float(part.key)}} for part in parts}
     np.testing.assert_array_equal(by_trial(Results(Run(), {}, parts, done), "a", 20), [0.5, 2.5])
 
 
@@ -467,7 +467,7 @@ def test_pages_made_of_evidence_alone_are_those_of_the_run(tmp_path: Path) -> No
     for name in ("one.csv", "one.md", "two.md", "index.md"):
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
     (found,) = estimate(out=tmp_path / "c", registry=planted(), evidence=kept, seed=3)
-    assert (found.done, found.left) == (4, 0)
+    assert found["parts"] == found["done"] == 4
     path = the_file(kept)
     assert path.relative_to(kept).as_posix() == "quick-seed3/planted.jsonl"
     head = json.loads(path.read_text().splitlines()[0])
@@ -509,9 +509,7 @@ def test_damaged_evidence_is_refused_and_the_pages_stay(tmp_path: Path) -> None:
 
 def test_faults_of_experiments() -> None:
     twice = Experiment("twice", (), lambda budget: [Part("a", {})] * 2, lambda job: {})
-    table = dataclasses.replace(planted()["one"], experiment=twice)
-    refuses("two parts have one key", planned, [table], Run(), error=ValueError)
-    refuses("name of a file", Part, "../up", {}, error=ValueError)
+    refuses("two parts have one key", twice.results, Run(), error=ValueError)
 
 
 def test_what_has_no_data_is_listed_and_said(command: Command, monkeypatch) -> None:
@@ -555,20 +553,17 @@ def test_the_paired_test_is_students_and_widened_for_overlapping_splits() -> Non
     assert same is not None and same[2] == 1.0
 
 
-def shown(
-    name: str, count: int = 0, profile: Any = "quick", judge: Any = said_on, **record: Any
-) -> Shown:
+def shown(name: str, count: int = 0, profile: Any = "quick", **record: Any) -> Shown:
     """The page where only the first parts were run, and gave these numbers."""
     table = TABLES[name]
     spent = table.experiment.spent(profile)
     parts = tuple(table.experiment.parts(spent))
     assert parts and len({part.key for part in parts}) == len(parts)
-    done = {part.key: record for part in parts[:count]}
-    missing = {} if count else {part.key: "planted" for part in parts}
     key = {"data_sha256": {"b": "22", "a": "11"}}
-    made = {"seconds": 90.0, "cpu_seconds": 20.0, "environment": {}, "key": key}
-    results = Results(Run(profile), spent, parts, done, missing)
-    return Shown(table, results, [made] * count, judge)
+    made = {"seconds": 90.0, "cpu_seconds": 20.0, "environment": {}, "key": key, "result": record}
+    done = dict.fromkeys([part.key for part in parts[:count]], made)
+    missing = {} if count else {part.key: "planted" for part in parts}
+    return Shown(table, Results(Run(profile), spent, parts, done, missing))
 
 
 def test_every_table_has_a_page_without_any_result_and_a_few_parts_decide_nothing() -> None:
@@ -580,7 +575,7 @@ def test_every_table_has_a_page_without_any_result_and_a_few_parts_decide_nothin
             assert not re.search(r"\bnan\b", text.lower()) and page.conclusion == NOTHING
     page = shown("sauc-fig-4", 1, **{f"auc {m}": 0.8 for m in (SVM, PLAIN, STRUCTURED)})
     assert {said.verdict for said in page.said} == {"undecided"}
-    page = shown("sauc-table-2", 1, judge=None)
+    page = shown("sauc-table-2", 1, profile="printed")
     assert page.conclusion == TOO_LITTLE
     assert "in 20 s of one processor" in markdown(page)  # and not by the clock
     assert (page.as_json()["seconds"], page.as_json()["cpu_seconds"]) == (90.0, 20.0)
