@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from .claims.claim import PAPERS, Context, Outcome, Verdict
 from .claims.judge import judged
 from .claims.recorded import enter
 from .data.datasets import real_data_folder
-from .store import EVIDENCE
+from .store import EVIDENCE, Document
 from .tables.table import Experiment, Part, Run, experiments, tables
 
 SECONDS = 3.0  # processor time of a part above which it is not run again; but see `LONGEST`
@@ -42,36 +42,30 @@ TOLERANCE = (
 )
 
 
-class Rerun(NamedTuple):
-    experiment: Experiment
-    part: Part
-    result: Mapping[str, Any]
-    seconds: float
-
-
 @dataclass
 class Recorded:
-    """The parts of an experiment that can be run again; and the data that the others need, each
-    with whether it is here, but is not that of the evidence."""
+    """An experiment, the parts of its evidence that can be run again, each with its document, and
+    the data that the others need, each with whether it is here, but is not that of the evidence."""
 
-    parts: list[Rerun] = field(default_factory=list)
+    experiment: Experiment
+    parts: list[tuple[Part, Document]]
     lacking: dict[str, bool] = field(default_factory=dict)
 
-    def drawn(self, rng: np.random.Generator, quick: bool) -> list[Rerun]:
+    def drawn(self, rng: np.random.Generator, quick: bool) -> list[tuple[Part, Document]]:
         """Return the parts to run again: some of the short ones, or in a full run the shortest."""
-        short = [part for part in self.parts if part.seconds <= SECONDS]
+        short = [of for of in self.parts if of[1]["cpu_seconds"] <= SECONDS]
         if short:
             many = min(len(short), DRAWN if quick else 10 * DRAWN)
             return [short[at] for at in sorted(rng.choice(len(short), many, replace=False))]
-        shortest = sorted(self.parts, key=lambda part: part.seconds)[:1]
-        return [] if quick else [part for part in shortest if part.seconds <= LONGEST]
+        shortest = sorted(self.parts, key=lambda of: of[1]["cpu_seconds"])[:1]
+        return [of for of in shortest if not quick and of[1]["cpu_seconds"] <= LONGEST]
 
 
 def recorded_parts(paper: str, run: Run, folder: Path = EVIDENCE) -> dict[str, Recorded]:
     """Return experiment to what its evidence holds."""
     found = {}
     for name, experiment in experiments_of(paper).items():
-        known, of = experiment.recorded(folder), Recorded()
+        of, known = Recorded(experiment, []), experiment.recorded(folder)
         for part in known.parts:
             document, lacking = known.documents[part.key], dict.fromkeys(run.absent(part), False)
             recorded = document["key"]["data_sha256"]
@@ -79,8 +73,7 @@ def recorded_parts(paper: str, run: Run, folder: Path = EVIDENCE) -> dict[str, R
             lacking |= {data: True for data in now if recorded.get(data) != now[data]}
             of.lacking |= lacking
             if not lacking:
-                rerun = Rerun(experiment, part, document["result"], document["cpu_seconds"])
-                of.parts.append(rerun)
+                of.parts.append((part, document))
         found[name] = of
     return found
 
@@ -138,12 +131,12 @@ def check(
         again = recorded.drawn(rng, context.quick)
         if recorded.parts and not again:
             long.append(name)
-        for experiment, part, result, _ in again:
-            now = experiment.measured(part, run)
-            places = differences(result, now, experiment.tolerance)
+        for part, document in again:
+            before, now = document["result"], recorded.experiment.measured(part, run)
+            places = differences(before, now, recorded.experiment.tolerance)
             wrong += [f"{name} {part.key}{where}" for where in places]
             ran.append(f"{name} {part.key}")
-            tied += bool(chosen_otherwise(result, now))
+            tied += bool(chosen_otherwise(before, now))
     left_out = f"; none of {', '.join(long)}: their parts take longer" if long else ""
     lacking = dict(sorted(item for of in evidence.values() for item in of.lacking.items()))
     if lacking:

@@ -22,7 +22,7 @@ from ..data.datasets import Model, make_dataset, population_auc, share_for_auc
 from ..data.printed_numbers import numbers
 from ..extremes import highest, lowest
 from ..tables import convergence
-from ..tables.table import Run
+from ..tables.table import EXPERIMENTS
 from .claim import Context, Outcome
 from .common import apart, bound_data, differences, wdbc_sample
 from .judge import LEVEL, Errors, Slope, at_most, judged, two_sided
@@ -245,16 +245,15 @@ ABOUT = 0.25  # how far an exponent may be from -1 to be called about 1/B
 @lru_cache(maxsize=1)
 def kept(seed: int, profile: str) -> tuple[convergence.Records, bool, str]:
     """Return the evidence, and whether a drawn part of it repeats when it is run again."""
-    run = Run("full", 0)
-    parts = reruns.recorded_parts("aucert", run)["convergence"].parts
-    rng = Context("convergence", seed, profile).rng("part")
-    short = [part for part in parts if part.seconds <= AGAIN]
-    experiment, part, result, _ = short[rng.integers(len(short))]
-    now = experiment.measured(part, run)
+    experiment = EXPERIMENTS["convergence"]
+    known, rng = experiment.recorded(), Context("convergence", seed, profile).rng("part")
+    short = [p for p in known.parts if known.documents[p.key]["cpu_seconds"] <= AGAIN]
+    part = short[rng.integers(len(short))]
+    result, now = known.documents[part.key]["result"], experiment.measured(part, known.run)
     wrong = len([*reruns.differences(result, now, experiment.tolerance)])
     shown = f"of the evidence {part.key}, run again, "
     shown += f"differs in {wrong} numbers" if wrong else "repeats"
-    return [{**each.part.parameters, **each.result} for each in parts], not wrong, shown
+    return [*known.select()], not wrong, shown
 
 
 def from_evidence(c: Context, good: bool, measured: str, details: Any = None) -> Outcome:

@@ -20,7 +20,7 @@ from aucert.exact.pairs.auc import auc
 from aucert.validation import reruns, store
 from aucert.validation.data.datasets import linear
 from aucert.validation.effects import EVIDENCE, from_evidence, of_page
-from aucert.validation.reruns import Recorded, Rerun, differences
+from aucert.validation.reruns import Recorded, differences
 from aucert.validation.store import read_evidence
 from aucert.validation.tables import nonlinear, sauc, scaling_up, sht
 from aucert.validation.tables import run as runs
@@ -623,9 +623,10 @@ def test_a_computation_that_drifts_is_noticed(monkeypatch: pytest.MonkeyPatch) -
     right = reruns.recorded_parts
 
     def drifted(*given: Any) -> object:
-        part = right(*given)["sauc-geometry"].parts[0]
-        doubled = {k: 2 * v if isinstance(v, float) else v for k, v in part.result.items()}
-        return {"sauc-geometry": Recorded([part._replace(result=doubled)])}
+        found = right(*given)["sauc-geometry"]
+        part, made = found.parts[0]
+        doubled = {k: 2 * v if isinstance(v, float) else v for k, v in made["result"].items()}
+        return {"sauc-geometry": Recorded(found.experiment, [(part, made | {"result": doubled})])}
 
     monkeypatch.setattr(reruns, "recorded_parts", drifted)
     assert reruns.check("SAUC").verdict == "fails"
@@ -634,8 +635,8 @@ def test_a_computation_that_drifts_is_noticed(monkeypatch: pytest.MonkeyPatch) -
 def recorded(seconds: dict[str, float], result: float = 1.0) -> Recorded:
     """Return an experiment of which each part took so long, and gives the number 1."""
     made = Experiment("e", (), lambda budget: (), lambda job: {"x": 1.0})
-    parts = [Rerun(made, Part(key, {}), {"x": result}, took) for key, took in seconds.items()]
-    return Recorded(parts)
+    of = {key: {"result": {"x": result}, "cpu_seconds": took} for key, took in seconds.items()}
+    return Recorded(made, [(Part(key, {}), document) for key, document in of.items()])
 
 
 def test_a_check_of_other_evidence_does_not_count(tmp_path: Path) -> None:
