@@ -31,7 +31,7 @@ from scipy import stats
 from ..exact.errors import InputError
 from .claims.claim import REGISTRY, Claim, Outcome, Verdict, shown_unit
 from .claims.recorded import enter, recorded_verdict
-from .store import EVIDENCE
+from .store import EVIDENCE, plain
 from .tables.table import Budget, Page, Results, Table, shown_value, tables
 
 STATED = tomllib.loads(Path(__file__).with_name("findings.toml").read_text(encoding="utf-8"))
@@ -71,8 +71,7 @@ class Effect:
     def document(self, m: int = 1) -> dict[str, Any]:
         """Return it with the ends of its interval for JSON, which has no infinity."""
         low, high = self.interval(m=m)
-        found = {**asdict(self), "low": low, "high": high}
-        return {k: None if x in (math.inf, -math.inf) else x for k, x in found.items()}
+        return plain({**asdict(self), "low": low, "high": high})
 
 
 def minus(name: str, a: Effect, b: Effect, ratio: bool = False) -> Effect:
@@ -274,7 +273,8 @@ class Finding:
         return "cannot decide", Verdict.UNDECIDED
 
     def answer(self, numbers: Numbers) -> Outcome:
-        """Judge the sentence by these numbers: in a word for readers, as a verdict for the JSON."""
+        """Judge the sentence by these numbers: in a word for readers, as a verdict for the JSON. Of
+        several effects the mean is judged, and one on the other side contradicts it too."""
         whole, parts, other = self.effects(numbers)
         word, verdict = self.says(whole)
         several, every = len(parts) > 1, self.how == "all"

@@ -1,12 +1,5 @@
-"""Finished work, kept: a log that grows by a line a piece, and evidence sealed by a checksum.
-
-    OUT/claims.jsonl, OUT/parts/PROFILE-seedN/EXPERIMENT.jsonl       logs of a run
-    DIR/PROFILE-seedN/EXPERIMENT.jsonl                               evidence
-
-A log is written while a run goes on, so that a kill loses the piece at hand. The first line of
-evidence says what the file is (experiment, protocol, budget, the command that makes it, what each
-part was made with, the SHA-256 of all lines below it); then follows a line a part.
-"""
+"""Finished work, kept: a log that grows by a line a piece, so that a kill loses the piece at hand;
+and evidence, sealed by the checksum in its first line, which says what the file is."""
 
 from __future__ import annotations
 
@@ -16,7 +9,7 @@ import json
 import math
 import os
 import signal
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -126,10 +119,10 @@ def read_evidence(path: Path) -> dict[str, Document]:
     return found
 
 
-def write_evidence(path: Path, kept: dict[str, Document], done: dict[str, Document]) -> None:
-    """Write finished parts as evidence if some are new; of the kept ones, those of another protocol
-    or budget go."""
-    new = [document for part, document in done.items() if kept.get(part) is not document]
+def write_evidence(path: Path, done: dict[str, Document]) -> None:
+    """Add finished parts to evidence if some are new; those of another protocol or budget go."""
+    kept = read_evidence(path)
+    new = [document for part, document in done.items() if kept.get(part) != document]
     if not new:
         return
     common = {name: new[0]["key"][name] for name in _COMMON}
@@ -161,10 +154,9 @@ def _line(content: Document) -> bytes:
 
 
 def finished(
-    work: Callable[..., Result], pieces: Iterable[tuple[Any, ...]], jobs: int
+    work: Callable[..., Result], pieces: Sequence[tuple[Any, ...]], jobs: int
 ) -> Generator[Result, None, None]:
     """Yield what `work` makes of each piece, as it is done."""
-    pieces = list(pieces)
     if jobs == 1 or len(pieces) < 2:
         yield from itertools.starmap(work, pieces)
         return

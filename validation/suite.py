@@ -1,8 +1,6 @@
-"""Running the claims: resumable, in parallel if wanted, with the same numbers either way. Each
-finished claim is written to OUT/claims.jsonl at once and used again by a later run with the same
-files of the library, evidence and all, the same real data, versions, seed and profile; what was
-read and not run is marked. A line that was damaged, or edited by hand, is not used: its checksum
-does not fit."""
+"""Running the claims, resumable and in parallel. Each finished claim is written to OUT/claims.jsonl
+at once and used again by a later run with the same files of the library, evidence and all, the same
+real data, versions, seed and profile."""
 
 import hashlib
 import itertools
@@ -41,8 +39,6 @@ recorded.enter_all()
 effects.enter_all()
 reruns.enter_reruns()
 
-Progress = Callable[[int, int, Row], object]  # of the number done, that in all, and the row
-
 
 def claims(
     registry: Mapping[str, Claim] | None = None, only: str | Sequence[str] = ()
@@ -62,13 +58,13 @@ def run(
     seed: int = 0,
     jobs: int = 1,
     out: str | Path | None = None,
-    progress: Progress | None = None,
+    progress: Callable[..., object] | None = None,
     registry: Mapping[str, Claim] | None = None,
     first: Callable[[Report], object] | None = None,
 ) -> Report:
-    """Run the claims and write the report, which `first` hears of before. A run of some claims is
-    merged into the report of more that the folder has, where these were run alike; else it is
-    written next to it, to OUT/only."""
+    """Run the claims and write the report, which `first` hears of before. Of each claim `progress`
+    gets the number done, that in all, and the row. A run of some claims is merged into the report
+    of more that the folder has, where these were run alike; else it is written to OUT/only."""
     chosen = claims(registry, only)
     check_choice("profile", profile, claim.PROFILES)
     seed, jobs = check_count("seed", seed, 0), check_count("jobs", jobs)
@@ -97,14 +93,12 @@ def run(
 
 def _write(report: Report, folder: Path, log: Log, entries: list[Claim]) -> Path:
     """Write the report, with the other claims of an earlier one; return the folder of it."""
-    rows = {row.name: row for row in report.rows}
+    rows, path = {row.name: row for row in report.rows}, folder / "claims.json"
     try:
-        document = json.loads((folder / "claims.json").read_text(encoding="utf-8"))
+        document = json.loads(path.read_text(encoding="utf-8"))
         before = {row["name"] for row in document["claims"]}
-    except FileNotFoundError:
-        before = set[str]()
     except (OSError, ValueError, KeyError, TypeError):  # a file that is not a report stays as it is
-        before = {"claims.json"}
+        before = {path.name} if path.exists() else set[str]()
     if not before <= set(rows) and len(rows) < len(entries):
         keys = {entry.name: _key(entry, report.seed, report.profile) for entry in entries}
         rows = _earlier(log, keys) | rows

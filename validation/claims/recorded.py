@@ -2,11 +2,9 @@
 
 The claim `sauc-eq-3-as-printed` is an entry of sauc.toml, below its place, and a function
 `sauc_eq_3_as_printed` of one of `MODULES`, or the function and the arguments of `judge`, or one
-that `enter` is given. An entry has `statement`, and where they apply `quote`, `formula`, `needs`,
-`regime`, `readings`, `printed`, `turned_by` (what would turn the verdict), `arithmetic` (no fault
-of the library can turn it), and of what is wrong in print `severity`, `corrected`, and in HTML
-`printed_form` and `repaired_form`. What a place states itself holds for all of its claims. `kind`
-is "suite" in aucert.toml, else, if not given, "theorem" with a quotation and "corrected" without.
+that `enter` is given. The guide `how-it-is-built` explains the keys of an entry. What a place
+states itself holds for all of its claims. `kind` is "suite" in aucert.toml, else, if not given,
+"theorem" with a quotation and "corrected" without.
 
     aucert validate --out OUT
     python -m aucert.validation.claims.recorded OUT/claims.json DATE

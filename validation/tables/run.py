@@ -26,8 +26,6 @@ from .table import PROFILES, Experiment, Part, Results, Run, Table, experiments,
 
 FULL_LIMIT = 12 * 3600.0  # Seconds that the full profile may take by default.
 
-Progress = Callable[[int, int, str], object]  # of the number done, that in all, and the name
-
 
 def chosen(names: Sequence[str], registry: Mapping[str, Table]) -> list[Table]:
     for name in names:
@@ -51,7 +49,6 @@ class Gathered:
     results: Results
     log: store.Log
     evidence: Path | None
-    kept: dict[str, Document]  # in the evidence, some perhaps of another protocol
 
 
 def begun(
@@ -87,7 +84,7 @@ def begun(
                 files = ", ".join(f"{name}.npz" for name in absent)
                 no_file = f"not in the data folder: {files}"
                 results.missing[part.key] = store.NO_FOLDER if data is None else no_file
-        gathered[name] = Gathered(experiment, results, log, path, kept)
+        gathered[name] = Gathered(experiment, results, log, path)
     return entries, run, gathered
 
 
@@ -95,13 +92,13 @@ def reproduce(
     *,
     out: str | Path = "aucert-tables",
     jobs: int = 1,
-    progress: Progress | None = None,
+    progress: Callable[..., object] | None = None,
     max_time: float | None = None,
     first: Callable[[list[Shown]], object] | None = None,
     **asked: Any,
 ) -> list[Shown]:
-    """Run tables and write OUT/NAME.md, .csv, .svg and OUT/index.md, when `first` has heard. The
-    other arguments are those of `begun`."""
+    """Run tables and write OUT/NAME.md, .csv, .svg and OUT/index.md, when `first` has heard. Of
+    each part `progress` gets the number done, that in all, and the name. For others see `begun`."""
     entries, run, gathered = begun(out=out, **asked)  # Damaged evidence ends here: pages stay
     check_count("jobs", jobs)
     limit = limit_of(run.profile, max_time)
@@ -134,7 +131,7 @@ def reproduce(
             first(shown)
         for item in gathered.values():
             if item.evidence is not None:
-                store.write_evidence(item.evidence, item.kept, item.results.documents)
+                store.write_evidence(item.evidence, item.results.documents)
         write_pages(folder, shown)
     return shown
 
