@@ -16,7 +16,6 @@ import numpy as np
 from .. import __version__
 from ..exact.errors import InputError
 from .claims.claim import PAPERS, Context, Outcome, Verdict
-from .claims.judge import judged
 from .claims.recorded import enter
 from .data.datasets import real_data_folder
 from .store import EVIDENCE, Document
@@ -121,14 +120,13 @@ CHECKED = Path(__file__).with_name("checked.json")
 
 def check(
     paper: str, profile: str = "quick", seed: int = 0, folder: Path = EVIDENCE, data: Any = None
-) -> Outcome:
-    """Run a drawn sample of a paper's evidence again and compare."""
+) -> dict[str, Any]:
+    """Run a drawn sample of a paper's evidence again; return what `checked.json` keeps of it."""
     run = Run("full", 0, real_data_folder() if data is None else Path(data))
-    context = Context(name_of(paper), seed, profile)
-    rng, wrong, ran, tied, long = context.rng("parts"), [], [], 0, []
+    rng, wrong, ran, tied, long = Context(name_of(paper), seed).rng("parts"), [], [], 0, []
     evidence = recorded_parts(paper, run, folder)
     for name, recorded in evidence.items():
-        again = recorded.drawn(rng, context.quick)
+        again = recorded.drawn(rng, profile == "quick")
         if recorded.parts and not again:
             long.append(name)
         for part, document in again:
@@ -143,18 +141,26 @@ def check(
         names = ", ".join(name for name, of in evidence.items() if of.lacking)
         left_out += f"; of {names} no part that needs {', '.join(lacking)}: these data are not "
         left_out += "here, or not those of the evidence"
-    if not ran:  # the data are missing, or were changed, which is an error
-        if files := ", ".join(f"{data}.npz" for data, changed in lacking.items() if changed):
-            why = f"the evidence was made of other data: {files}"
-            raise InputError(f"nothing can be run again: {why}")
-        shown = f"no part of the evidence can be run again here{left_out}"
-        return Outcome(Verdict.NOT_TESTABLE, shown)
+    changed = ", ".join(f"{data}.npz" for data, other in lacking.items() if other)
+    if changed and not ran:
+        why = f"the evidence was made of other data: {changed}"
+        raise InputError(f"nothing can be run again: {why}")
     if tied > max(1, OTHERWISE * len(ran)):
         wrong.append(f"cross-validation chose otherwise in {tied} of {len(ran)} parts")
-    shown = f"{len(ran)} parts run again, {len(wrong)} numbers differ"
-    shown += f", cross-validation chose otherwise in {tied} of them" if tied else ""
-    details = {"parts": ran, "differences": wrong[:10]}
-    return judged(not wrong, shown + left_out, details, tolerance=TOLERANCE)
+    verdict = Verdict.FAILS if wrong else Verdict.HOLDS if ran else Verdict.NOT_TESTABLE
+    shown = "no part of the evidence can be run again here"
+    if ran:
+        shown = f"{len(ran)} parts run again, {len(wrong)} numbers differ"
+        shown += f", cross-validation chose otherwise in {tied} of them" if tied else ""
+    return {
+        "date": datetime.now(UTC).date().isoformat(),
+        "version": __version__,
+        "verdict": str(verdict),
+        "measured": shown + left_out,
+        "parts": ran,
+        "differences": wrong[:10],
+        "evidence": fingerprint(paper, folder),
+    }
 
 
 def name_of(paper: str) -> str:
@@ -182,13 +188,6 @@ def last_check(paper: str, folder: Path = EVIDENCE) -> Outcome:
     details = {"date": known["date"], "parts": known["parts"]}
     measured = f"{when}: {known['measured']}"
     return Outcome(Verdict(known["verdict"]), measured, details=details, tolerance=TOLERANCE)
-
-
-def record(paper: str, outcome: Outcome, folder: Path = EVIDENCE) -> dict[str, Any]:
-    found: dict[str, Any] = {"date": datetime.now(UTC).date().isoformat()}
-    found |= {"version": __version__, "verdict": str(outcome.verdict), "measured": outcome.measured}
-    found |= {key: outcome.details.get(key, []) for key in ("parts", "differences")}
-    return found | {"evidence": fingerprint(paper, folder)}
 
 
 def enter_reruns() -> None:

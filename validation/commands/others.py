@@ -324,15 +324,14 @@ def _check_evidence(
 ) -> int:
     """Run a sample of the evidence again; return 1 if a number differs."""
     from ..claims.claim import FILED, Verdict
-    from ..reruns import check, record
+    from ..reruns import check
     from ..store import EVIDENCE, SCHEMA_VERSION
 
     target, folder, found = endings.named_folder(out), Path(evidence or EVIDENCE), {}
     for paper in FILED:
-        outcome = check(paper, folder=folder, data=data_dir, **asked)
-        found[paper] = record(paper, outcome, folder)
+        found[paper] = check(paper, folder=folder, data=data_dir, **asked)
         if not as_json:
-            click.echo(f"{paper}: {outcome.verdict}: {outcome.measured}")
+            click.echo("{}: {verdict}: {measured}".format(paper, **found[paper]))
             for line in found[paper]["differences"]:
                 click.echo(f"  {line}")
     if as_json:

@@ -4,7 +4,6 @@ print; tables that share an experiment run it once."""
 
 from __future__ import annotations
 
-import json
 import math
 import string
 import time
@@ -280,7 +279,7 @@ class Experiment:
         key |= {"protocol": self.protocol, "part": part.key, "parameters": part.parameters}
         key |= {"budget": self.spent(run.profile), "seed": run.seed, "profile": run.profile}
         key["data_sha256"] = {name: file_sha256(run.file(name)) for name in needs}
-        return json.loads(json.dumps(key))  # tuples become lists, as they will be in the file
+        return plain(key)  # tuples become lists, as they will be in the file
 
     def fits(self, document: Document | None, part: Part, run: Run) -> bool:
         """Whether a document is of this part, protocol and budget. Of a part whose data are not

@@ -615,8 +615,8 @@ def test_numbers_lists_and_names_are_compared(recorded, change: dict[str, Any], 
 
 @pytest.mark.release
 def test_the_evidence_of_the_project_repeats() -> None:
-    row = reruns.check("SAUC")
-    assert row.verdict == "holds" and row.details["parts"], row.details
+    found = reruns.check("SAUC")
+    assert found["verdict"] == "holds" and found["parts"], found
 
 
 def test_a_computation_that_drifts_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -629,7 +629,7 @@ def test_a_computation_that_drifts_is_noticed(monkeypatch: pytest.MonkeyPatch) -
         return {"sauc-geometry": Recorded(found.experiment, [(part, made | {"result": doubled})])}
 
     monkeypatch.setattr(reruns, "recorded_parts", drifted)
-    assert reruns.check("SAUC").verdict == "fails"
+    assert reruns.check("SAUC")["verdict"] == "fails"
 
 
 def recorded(seconds: dict[str, float], result: float = 1.0) -> Recorded:
