@@ -238,12 +238,13 @@ class Finding:
         if not rows:
             raise KeyError(f"{self.table} has nothing called {self.a!r}")
         fixed = [[effect] for _, effect in rows]
-        for key, pool in ((self.spread, over), (self.least, _least)):
+        name, pool = (self.spread, over) if self.spread else (self.least, _least)
+        if name:  # one effect for all of its values
             by = defaultdict(list)
-            for values, effect in rows if key else ():
-                by[tuple(each for each in values.items() if each[0] != key)].append(effect)
+            for values, effect in rows:
+                by[tuple(item for item in values.items() if item[0] != name)].append(effect)
             pooled = ((dict(rest), some) for rest, some in by.items())
-            rows = [(rest, pool(some, ", ".join(rest.values()))) for rest, some in pooled] or rows
+            rows = [(rest, pool(some, ", ".join(rest.values()))) for rest, some in pooled]
         groups = defaultdict(list)
         for values, effect in rows:
             groups[values.get(self.independent, "")].append(effect)
