@@ -22,7 +22,7 @@ from ..data.datasets import Model, make_dataset, population_auc, share_for_auc
 from ..data.printed_numbers import numbers
 from ..extremes import highest, lowest
 from ..tables import convergence
-from ..tables.table import EXPERIMENTS
+from ..tables.table import EXPERIMENTS, Results
 from .claim import Context, Outcome
 from .common import apart, bound_data, differences, wdbc_sample
 from .judge import LEVEL, Errors, Slope, at_most, judged, two_sided
@@ -243,7 +243,7 @@ ABOUT = 0.25  # how far an exponent may be from -1 to be called about 1/B
 
 
 @lru_cache(maxsize=1)
-def kept(seed: int, profile: str) -> tuple[convergence.Records, bool, str]:
+def kept(seed: int, profile: str) -> tuple[Results, bool, str]:
     """Return the evidence, and whether a drawn part of it repeats when it is run again."""
     experiment = EXPERIMENTS["convergence"]
     known, rng = experiment.recorded(), Context("convergence", seed, profile).rng("part")
@@ -253,7 +253,7 @@ def kept(seed: int, profile: str) -> tuple[convergence.Records, bool, str]:
     wrong = len([*reruns.differences(result, now, experiment.tolerance)])
     shown = f"of the evidence {part.key}, run again, "
     shown += f"differs in {wrong} numbers" if wrong else "repeats"
-    return [*known.select()], not wrong, shown
+    return known, not wrong, shown
 
 
 def from_evidence(c: Context, good: bool, measured: str, details: Any = None) -> Outcome:
@@ -263,9 +263,9 @@ def from_evidence(c: Context, good: bool, measured: str, details: Any = None) ->
 
 
 def nystrom_converges_in_the_landmarks(c: Context) -> Outcome:
-    records, holds, last = kept(c.seed, c.profile)[0], True, []
+    results, holds, last = kept(c.seed, c.profile)[0], True, []
     for name in convergence.SETS:
-        losses = np.array([convergence.by_d(records, name, at, "nystrom") for at in range(3)])
+        losses = np.array([convergence.by_d(results, name, at, "nystrom") for at in range(3)])
         # Both values are certified to TOL; the cut-off of tiny eigenvalues costs about as much.
         holds &= bool((np.diff(losses, axis=0) <= 4 * TOL).all())
         last += [*abs(losses[-1])]
@@ -284,9 +284,9 @@ def nystrom_with_all_rows_is_the_kernel_machine(c: Context) -> Errors:
 
 
 def incomplete_nystrom_converges_in_the_pairs(c: Context) -> Outcome:
-    records, holds, slopes = kept(c.seed, c.profile)[0], True, []
+    results, holds, slopes = kept(c.seed, c.profile)[0], True, []
     for name in convergence.SETS:
-        logs = np.log(convergence.sampling(records, name)).T
+        logs = np.log(convergence.sampling(results, name)).T
         mean, error = logs.mean(axis=1), logs.std(axis=1, ddof=1) / np.sqrt(logs.shape[1])
         drop = mean[:-1] - mean[1:] - two_sided() * np.hypot(error[:-1], error[1:])
         slope = Slope.fit(np.array(convergence.DRAWN, dtype=float), np.exp(mean), error)
@@ -297,10 +297,10 @@ def incomplete_nystrom_converges_in_the_pairs(c: Context) -> Outcome:
 
 
 def incomplete_nystrom_converges_to_the_exact_answer(c: Context) -> Outcome:
-    records, holds, last = kept(c.seed, c.profile)[0], True, []
+    results, holds, last = kept(c.seed, c.profile)[0], True, []
     names, path = ("excess", "loss difference"), [(0, 0), (1, 1), (2, 3)]  # of d, B: both grow
     for name in convergence.SETS:
-        both = ([convergence.by_d(records, name, d, of)[:, B] for d, B in path] for of in names)
+        both = ([convergence.by_d(results, name, d, of)[:, B] for d, B in path] for of in names)
         excess, errors = map(np.array, both)
         # Not one draw of a step may be as bad as the best one of the step before.
         holds &= bool((excess[1:].max(axis=1) < excess[:-1].min(axis=1)).all())
@@ -308,8 +308,8 @@ def incomplete_nystrom_converges_to_the_exact_answer(c: Context) -> Outcome:
         last += [*excess[-1]]
     worst = highest(last)
     measured = f"F(f~_B) - p* at most {worst:.1e} with d = n, B = 512 n"
-    details = {"rates": [*map(asdict, convergence.lines(records))]}
-    details["panels"] = [*map(asdict, convergence.panels(records))]
+    details = {"rates": [*map(asdict, convergence.lines(results))]}
+    details["panels"] = [*map(asdict, convergence.panels(results))]
     return from_evidence(c, holds and worst < 1e-3, measured, details)
 
 

@@ -23,7 +23,7 @@ from ..claims.common import differences, wdbc_sample
 from ..claims.sht import CASES, STEPS, walks
 from ..data.datasets import Dataset, sparse_mean_shift
 from ..plots import Series
-from .table import Budget, Job, Measured, Page, Panel, Part, Sample, experiment, table
+from .table import Budget, Job, Measured, Page, Panel, Part, Results, Sample, experiment, table
 
 N, LAM, TOL = 200, 0.1, 1e-9
 SMALL = 1e-12  # below it an error is rounding
@@ -190,8 +190,6 @@ MEASURES: dict[str, tuple[Callable[[Job, Context], Measured], tuple[str, ...]]] 
     "published": (as_published, ("own",)),
 }
 
-Records = Sequence[Mapping[str, Any]]
-
 
 @dataclass(frozen=True)
 class Line:
@@ -237,46 +235,41 @@ def times(bound: Any, truth: Any) -> str:
     return f"{ratio[0]:.2g} to {ratio[-1]:.2g} times"
 
 
-def of(records: Records, kind: str, where: str) -> list[Mapping[str, Any]]:
-    return [r for r in records if (r["kind"], r["set"]) == (kind, where)]
-
-
-def over(records: Records, kind: str, where: str, name: str) -> np.ndarray:
-    """Return what each repetition has measured: (repetitions, ...)."""
-    return np.array([r[name] for r in of(records, kind, where)], dtype=float)
-
-
-def by_d(records: Records, where: str, at: int, name: str) -> np.ndarray:
+def by_d(results: Results, where: str, at: int, name: str) -> np.ndarray:
     """Return a number of `pairs` at one number of landmarks: (repetitions, B), or (repetitions)."""
-    return np.array([r["by d"][at][name] for r in of(records, "pairs", where)], dtype=float)
+    made = results.select(kind="pairs", set=where)
+    return np.array([record["by d"][at][name] for record in made], dtype=float)
 
 
-def sampling(records: Records, where: str) -> np.ndarray:
+def sampling(results: Results, where: str) -> np.ndarray:
     """Return F(f~_B) - p*_P, (repetitions, B); below the certified gap it would be noise."""
-    excess = by_d(records, where, 1, "excess") - by_d(records, where, 1, "nystrom")[:, None]
+    excess = by_d(results, where, 1, "excess") - by_d(results, where, 1, "nystrom")[:, None]
     return np.maximum(excess, TOL)
 
 
-def lines(records: Records) -> Iterator[Line]:
+def lines(results: Results) -> Iterator[Line]:
     agrees = {True: "yes", False: "no"}
-    for where in [name for name in SETS if of(records, "pairs", name)]:
-        lost = by_d(records, where, -1, "loss difference")
-        floor = np.median(by_d(records, where, 0, "loss difference")[:, -1])
-        above = times(by_d(records, where, -1, "bound II"), lost)
+    for where in SETS:
+        lost = by_d(results, where, -1, "loss difference")
+        if not lost.size:
+            continue
+        floor = np.median(by_d(results, where, 0, "loss difference")[:, -1])
+        above = times(by_d(results, where, -1, "bound II"), lost)
         what = "loss difference U(f^) − U_B(f~_B) in B, all landmarks"
         note = f"d = n/20 stops at {floor:.2g}; Theorem 4′ (II) {above}"
         yield exponent(what, where, "−1/2", -0.5, slopes(DRAWN, lost), "certified f^", note)
-        found, bound = sampling(records, where), by_d(records, where, 1, "bound I")
+        found, bound = sampling(results, where), by_d(results, where, 1, "bound I")
         what = "F(f~_B) − p*_P in B, d = n/5"
         note = f"Theorem 4′ (I) {interval(slopes(DRAWN, bound))}, {times(bound, found)}"
         yield exponent(what, where, "−1", -1, slopes(DRAWN, found), "certified p*_P", note)
-    if (found := over(records, "active", "own", "excess")).size:
-        scaled = found * DRAWN / over(records, "active", "own", "trace")[:, None]
+    if (found := results.values("excess", kind="active")).size:
+        scaled = found * DRAWN / results.values("trace", kind="active")[:, None]
         ends = scaled.mean(axis=0).min(), scaled.mean(axis=0).max()
         what, note = "the same, every hinge active", "{:.2f} to {:.2f} times it".format(*ends)
         yield exponent(what, "linear", "−1", -1, slopes(DRAWN, found), "tr Cov Δ / (2 λB)", note)
     for where, rule in product((*TWO, "identity"), RULES):
-        if found := [r[rule] for r in of(records, "landmarks", where) if rule in r]:
+        made = results.select(kind="landmarks", set=where)
+        if found := [record[rule] for record in made if rule in record]:
             lost = np.maximum([one["loss"] for one in found], SMALL)
             per_ten = interval(-1 / np.polyfit(LANDMARKS, np.log10(lost).T, 1)[0], 0)
             above = np.median(np.array([one["bound"] for one in found]) / lost)
@@ -285,13 +278,13 @@ def lines(records: Records) -> Iterator[Line]:
             what = f"p*_P − p* in d, {rule}"
             yield Line(what, where, "no power of d", slope, "both certified", f"{note} times")
     for where in TWO:
-        if (found := over(records, "lam", where, "excess")).size:
-            slope, bound = slopes(LAMS, found), over(records, "lam", where, "bound")
+        if (found := results.values("excess", kind="lam", set=where)).size:
+            slope, bound = slopes(LAMS, found), results.values("bound", kind="lam", set=where)
             note = f"Theorem 4′ (I) {interval(slopes(LAMS, bound))}, {times(bound, found)}"
             said = interval(slope), "certified p*_P", note, agrees[min(slope) > -1]
             yield Line("F(f~_B) − p*_P in λ, B = 10 n", where, "−1 at worst", *said)
     for where in TWO:
-        if made := of(records, "steps", where):
+        if made := [*results.select(kind="steps", set=where)]:
             slope = interval(slopes(STEPPED, [r["Adamax"] for r in made]))
             yield Line("excess in steps, Adamax", where, "not in print", slope, "certified optimum")
         for lam in SGD_LAMS if made else ():
@@ -299,7 +292,7 @@ def lines(records: Records) -> Iterator[Line]:
             what, theory = f"excess in epochs, NSAUC {lam:g}", "−1 where λT ≫ 1"
             note = f"λT from {lam * N:g} to {lam * N * EPOCHS[-1]:g}"
             yield exponent(what, where, theory, -1, slope, "certified optimum", note)
-        made = of(records, "newton", where)
+        made = [*results.select(kind="newton", set=where)]
         for n in filter(str.isdigit, made[0] if made else ()):
             gaps = [np.array(r[n]) for r in made]
             steps = [max(np.flatnonzero(one <= tol)[0] for one in gaps) for tol in TOLERANCES]
@@ -308,20 +301,21 @@ def lines(records: Records) -> Iterator[Line]:
             note = f"{', '.join(map(str, steps))} steps to gaps of 1e-2, 1e-4, 1e-8, 1e-12"
             said = interval(orders), "its own certificate", note, agrees[min(orders) > 1]
             yield Line(f"truncated Newton, order, n = {n}", where, "above 1", *said)
-    if made := of(records, "theory", "own"):
-        ends, allowed = ([r[name][-1] for r in made] for name in ("distance", "bound"))
-        theory, measured = f"at most {np.mean(allowed):.3f}", f"plateau {interval(ends, 3)}"
-        note = f"kappa {np.mean([r['kappa'] for r in made]):.2f} a step"
+    if (kappa := results.values("kappa", kind="theory")).size:
+        each = (results.values(name, kind="theory") for name in ("distance", "bound"))
+        ends, allowed = (found[:, -1] for found in each)
+        theory, measured = f"at most {allowed.mean():.3f}", f"plateau {interval(ends, 3)}"
+        note = f"kappa {kappa.mean():.2f} a step"
         said = measured, "exact sparse optimum", note, agrees[max(ends) < min(allowed)]
         yield Line("SHT, distance to w*, Theorem 1’s step", "20,000 × 10", theory, *said)
-    if made := of(records, "published", "own"):
-        left = np.maximum([r["excess"] for r in made], SMALL)
+    if (excess := results.values("excess", kind="published")).size:
+        left = np.maximum(excess, SMALL)
         rate = np.exp(np.polyfit(np.arange(left.shape[1]), np.log(left).T, 1)[0])
         said = interval(rate, 3), "where it ends", "", agrees[rate.max() < 1]
         yield Line("SHT-AUC as published, factor an epoch", "500 × 200", "below 1", *said)
 
 
-def panels(records: Records) -> list[Panel]:
+def panels(results: Results) -> list[Panel]:
     """Return medians over the repetitions, of what has been measured."""
     found = []
 
@@ -337,32 +331,31 @@ def panels(records: Records) -> list[Panel]:
     for where in TWO:
         for y, name in (("|U(f^) − U_B(f~_B)|", "loss difference"), ("F(f~_B) − p*", "excess")):
             each = enumerate(SHARES)
-            ds = [(f"d = {N * d:.0f}", DRAWN, by_d(records, where, k, name)) for k, d in each]
+            ds = [(f"d = {N * d:.0f}", DRAWN, by_d(results, where, k, name)) for k, d in each]
             put(where, ("drawn pairs, B", y), ds, True, SMALL)
-        made = of(records, "landmarks", where)
+        made = [*results.select(kind="landmarks", set=where)]
         rules = [(rule, LANDMARKS, [one[rule]["loss"] for one in made]) for rule in RULES]
         put(where, ("landmarks, d", "p*_P − p*"), rules, False, SMALL)
-    sets = [(where, LAMS, over(records, "lam", where, "excess")) for where in TWO]
+    sets = [(where, LAMS, results.values("excess", kind="lam", set=where)) for where in TWO]
     put("B = 10 n", ("λ", "F(f~_B) − p*_P"), sets, True, SMALL)
-    walked = [(lam, over(records, "steps", TWO[0], f"NSAUC {lam:g}")) for lam in SGD_LAMS]
+    walked = [(lam, results.values(f"NSAUC {lam:g}", kind="steps", set=TWO[0])) for lam in SGD_LAMS]
     lams = [(f"λ = {lam:g}", [lam * N * k for k in EPOCHS], gaps) for lam, gaps in walked]
     put("NSAUC", ("λT", "relative excess"), lams, True, SMALL)
-    for first in of(records, "newton", TWO[0])[:1]:
+    if first := next(results.select(kind="newton", set=TWO[0]), None):
         gaps = {n: (*first[n], *[0.0] * 5)[:5] for n in first if n.isdigit()}
         sizes = [(f"n = {n}", range(1, 6), [of_n]) for n, of_n in gaps.items()]
         put("truncated Newton", ("step", "relative gap"), sizes, False, 0.0)
     names = (("SHT", "distance"), ("Theorem 1", "bound"))
-    both = [(label, WALKED, over(records, "theory", "own", name)) for label, name in names]
+    both = [(label, WALKED, results.values(name, kind="theory")) for label, name in names]
     put("SHT and the exact w*", ("step", "|w_t − w*|"), both, False, SMALL)
     return found
 
 
 @table("convergence", "convergence")
 def convergence(page: Page) -> None:
-    records = list(page.results.select())
-    for line in lines(records):
+    for line in lines(page.results):
         shown = asdict(line)
         row = f"{shown.pop('what')}; {shown.pop('where')}"
         for column, text in shown.items():
             page.enter(row, column.replace("reference", "exact reference"), None, text)
-    page.panels = panels(records)
+    page.panels = panels(page.results)
