@@ -315,40 +315,37 @@ def lines(results: Results) -> Iterator[Line]:
         yield Line("SHT-AUC as published, factor an epoch", "500 × 200", "below 1", *said)
 
 
-def panels(results: Results) -> list[Panel]:
-    """Return medians over the repetitions, of what has been measured."""
-    found = []
+def panel(
+    title: str, labels: tuple[str, str], curves: Any, log_x: bool = True, low: float = SMALL
+) -> Iterator[Panel]:
+    """Yield a panel of medians over the repetitions, if some have been run."""
+    medians = [(name, at, np.median(values, axis=0)) for name, at, values in curves if len(values)]
+    series = (Series.of(name, at, np.maximum(median, low)) for name, at, median in medians)
+    if medians:
+        yield Panel(title, *labels, tuple(series), log_x, log_y=True)
 
-    def put(title: str, labels: tuple[str, str], curves: Any, log_x: bool, low: float) -> None:
-        series = tuple(
-            Series.of(name, at, np.maximum(np.median(values, axis=0), low).tolist())
-            for name, at, values in curves
-            if len(values)
-        )
-        if series:
-            found.append(Panel(title, *labels, series, log_x, True))
 
+def panels(results: Results) -> Iterator[Panel]:
     for where in TWO:
         for y, name in (("|U(f^) − U_B(f~_B)|", "loss difference"), ("F(f~_B) − p*", "excess")):
             each = enumerate(SHARES)
             ds = [(f"d = {N * d:.0f}", DRAWN, by_d(results, where, k, name)) for k, d in each]
-            put(where, ("drawn pairs, B", y), ds, True, SMALL)
+            yield from panel(where, ("drawn pairs, B", y), ds)
         made = [*results.select(kind="landmarks", set=where)]
         rules = [(rule, LANDMARKS, [one[rule]["loss"] for one in made]) for rule in RULES]
-        put(where, ("landmarks, d", "p*_P − p*"), rules, False, SMALL)
+        yield from panel(where, ("landmarks, d", "p*_P − p*"), rules, log_x=False)
     sets = [(where, LAMS, results.values("excess", kind="lam", set=where)) for where in TWO]
-    put("B = 10 n", ("λ", "F(f~_B) − p*_P"), sets, True, SMALL)
+    yield from panel("B = 10 n", ("λ", "F(f~_B) − p*_P"), sets)
     walked = [(lam, results.values(f"NSAUC {lam:g}", kind="steps", set=TWO[0])) for lam in SGD_LAMS]
     lams = [(f"λ = {lam:g}", [lam * N * k for k in EPOCHS], gaps) for lam, gaps in walked]
-    put("NSAUC", ("λT", "relative excess"), lams, True, SMALL)
+    yield from panel("NSAUC", ("λT", "relative excess"), lams)
     if first := next(results.select(kind="newton", set=TWO[0]), None):
         gaps = {n: (*first[n], *[0.0] * 5)[:5] for n in first if n.isdigit()}
         sizes = [(f"n = {n}", range(1, 6), [of_n]) for n, of_n in gaps.items()]
-        put("truncated Newton", ("step", "relative gap"), sizes, False, 0.0)
+        yield from panel("truncated Newton", ("step", "relative gap"), sizes, False, low=0.0)
     names = (("SHT", "distance"), ("Theorem 1", "bound"))
     both = [(label, WALKED, results.values(name, kind="theory")) for label, name in names]
-    put("SHT and the exact w*", ("step", "|w_t − w*|"), both, False, SMALL)
-    return found
+    yield from panel("SHT and the exact w*", ("step", "|w_t − w*|"), both, log_x=False)
 
 
 @table("convergence", "convergence")
@@ -358,4 +355,4 @@ def convergence(page: Page) -> None:
         row = f"{shown.pop('what')}; {shown.pop('where')}"
         for column, text in shown.items():
             page.enter(row, column.replace("reference", "exact reference"), None, text)
-    page.panels = panels(page.results)
+    page.panels = [*panels(page.results)]
