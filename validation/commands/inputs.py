@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 import numpy as np
@@ -36,6 +36,7 @@ from ..files.labels import Labels
 from ..files.parquet_folder import is_parquet_folder, read_parquet_folder
 from .endings import counted_progress, note
 
+Names = TypeVar("Names", list[str], tuple[str, ...])
 SCHEMA_VERSION = 1
 ALL = "nonnegative"
 SAID = {None: None, "yes": True, "no": False}
@@ -46,11 +47,19 @@ FIRST_PARTS = 9  # partitions that are looked at for such numbers
 FEWEST_QUERIES = 10  # with a pair, for an interval of the concordance: they are what is drawn
 
 
-def selection_of(options: Options) -> tables.Selection:
+def selection_of(options: Options, model: Any = None) -> tables.Selection:
+    """Return what to read of a file: the columns of a model, where they have names, and svmlight
+    as the rows that it was trained on."""
     columns, drop = split_names(options.columns), split_names(options.drop) or ()
-    header, zero_based = SAID[options.header], SAID[options.zero_based]
-    extra = () if options.worst_of is None else (options.worst_of,)
-    return tables.Selection(options.target, columns, drop, True, header, zero_based, extra=extra)
+    header, zero_based, width = SAID[options.header], SAID[options.zero_based], None
+    if model is not None:
+        columns = None if model.columns is None else true_names(model.columns)
+        zero_based = model.zero_based if zero_based is None else zero_based
+        width = int(model.whole.n_features_in_)
+    target = options.target if options.event is None else options.event
+    others = (options.worst_of, options.qid, options.time)
+    extra = tuple(name for name in others if name is not None)
+    return tables.Selection(target, columns, drop, True, header, zero_based, width, extra)
 
 
 def limits_of(options: Options, **more: Any) -> Limits:
@@ -249,9 +258,7 @@ def kind_of(name: str, options: Options) -> str:
 def _folder_data(name: str, options: Options, model: Any) -> Data:
     if options.standardise or (model is not None and model.scaler is not None):
         raise InputError("--standardise is for one table: standardise the files of a folder first")
-    asked, qid = selection_of(options), options.qid
-    if model is not None and model.columns is not None:
-        asked = replace(asked, columns=model.columns)
+    asked, qid = replace(selection_of(options, model), extra=()), options.qid
     found = read_parquet_folder(name, asked, options.positive, options.row_weights, qid)
     then = "putting together what they hold"
     with counted_progress("first pass, parts", then, options.as_json) as heard:
@@ -270,19 +277,14 @@ def _folder_data(name: str, options: Options, model: Any) -> Data:
 
 def _file_data(name: str, options: Options, model: Any) -> Data:
     """Return the rows of a file: two classes, or the pairs of their queries or of their times."""
-    asked, pairs, by = selection_of(options), None, None
-    if model is not None:
-        if model.columns is not None and true_names([*model.columns]):
-            asked = replace(asked, columns=model.columns)
-        asked = model.read_as(asked)
+    asked, pairs, by = selection_of(options, model), None, None
     if options.qid is not None:
-        table, by = tables.read_raw(name, replace(asked, extra=(options.qid,))), "qid"
+        table, by = tables.read_raw(name, asked), "qid"
         y = tables.as_numbers(table.labels.written(), name, "grade")
         extra = table.extra[options.qid]
         pairs = ordered_pairs_of(y, extra, None, None)
-    elif options.time is not None and options.event is not None:
-        asked, by = replace(asked, target=options.event, extra=(options.time,)), "time"
-        table = tables.read_raw(name, asked)
+    elif options.time is not None:
+        table, by = tables.read_raw(name, asked), "time"
         extra = tables.as_numbers(table.labels.written(), name, "event")
         if (wrong := np.flatnonzero((extra != 0) & (extra != 1))).size:
             row = f"the event of data row {wrong[0] + 1} is {extra[wrong[0]]:g}"
@@ -320,7 +322,7 @@ def row_counters(X: Any, columns: list[str] | None) -> list[str]:
     return [columns[k] for k in ends if (np.diff(X[:, k]) == 1).all()]
 
 
-def true_names(columns: list[str]) -> list[str] | None:
+def true_names(columns: Names) -> Names | None:
     """Return names of columns, or None where they are only their places in the file."""
     places = [int(name) for name in columns if name.isdecimal()]
     return None if len(places) == len(columns) and places == sorted(places) else columns

@@ -17,7 +17,7 @@ from ...exact.tools.atomic_files import target_of
 from ..cli import Options
 from ..data.datasets import load
 from ..files.labels import listed
-from ..files.tables import Selection, check_room, column_names, read_raw
+from ..files.tables import check_room, column_names, read_raw
 from ..files.written import csv_text, finite_json, write_text
 from . import inputs
 from .endings import note, result_first
@@ -138,15 +138,10 @@ class SavedModel:
         self.last, self.exact = steps[-1], isinstance(steps[-1], ROCSVM)
         names = getattr(self.whole, "feature_names_in_", None)
         self.columns = None if names is None else tuple(map(str, names))
+        self.zero_based = getattr(self.last, "zero_based_", None)
         self.has_classes = hasattr(self.last, "classes_")
         # The positive label, as `--positive` takes it.
         self.label = str(self.whole.classes_[1]) if self.has_classes else None
-
-    def read_as(self, asked: Selection) -> Selection:
-        """Return how its rows are read: of an svmlight file as those that it was trained on."""
-        trained = getattr(self.last, "zero_based_", None)
-        base = trained if asked.zero_based is None else asked.zero_based
-        return replace(asked, zero_based=base, width=int(self.whole.n_features_in_))
 
     def asked(self) -> dict[str, Any]:
         """Return the options of the problem that the model was solved for; none of other models."""
@@ -180,7 +175,8 @@ def _read_rows(
     else:
         if kind == "folder":
             raise InputError(f"{name}: predict takes one file: score those of a folder one by one")
-        asked = replace(inputs.selection_of(options), labelled=False, extra=keep)
+        asked = inputs.selection_of(options, model)
+        asked = replace(asked, labelled=False, columns=None, extra=keep)
         held, wanted = column_names(name, asked.header), model.columns
         if held is not None and wanted is not None:
             if drop:
@@ -191,7 +187,7 @@ def _read_rows(
                 raise InputError(f"{name}: {needs}: {listed(missing)}")
             asked = replace(asked, columns=wanted)
         with inputs.needed(asked.columns):
-            table = read_raw(name, model.read_as(asked))
+            table = read_raw(name, asked)
         X, columns = table.X, true_names(table.columns)
         ignored = [k for k in table.ignored if k not in drop]
         kept = {key: table.extra[key] for key in keep}
