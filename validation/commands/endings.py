@@ -210,10 +210,11 @@ def finish() -> None:
     a status of 130 would say that they are not there. An interrupt that came before ends it now.
     Without effect outside of `stopped_at_once`."""
     watch = _watch()
-    if watch is not None and watch.count:
+    if watch is None:
+        return
+    if watch.count:
         raise Stopped  # somebody has swallowed it
-    if watch is not None:
-        watch.finished = True  # not `SIG_IGN`, which programs that are started would inherit
+    watch.finished = True  # not `SIG_IGN`, which programs that are started would inherit
 
 
 @contextmanager
@@ -284,8 +285,11 @@ def output_folder(
                 raise InputError(f"{option} {name}: cannot be written to ({why})") from None
             yield hidden
             finish()
-            held = dict[int, Any]()  # what comes meanwhile
-            hold = held.__setitem__
+            held: list[int] = []  # what comes meanwhile
+
+            def hold(number: int, frame: FrameType | None) -> None:
+                held.append(number)
+
             with _answered(signal.SIGINT, hold), _answered(signal.SIGTERM, hold):
                 _move(hidden, folder, instead)
             for number in held:

@@ -348,7 +348,8 @@ def _standardised(data: Data, options: Options, model: Any) -> Data:
     if scaler is None:
         return data
     # Done here, scikit-learn has nothing to say about names.
-    rows = (X if scaler.mean_ is None or not scaler.with_mean else X - scaler.mean_) / scaler.scale_
+    centred = X if scaler.mean_ is None or not scaler.with_mean else X - scaler.mean_
+    rows = centred / scaler.scale_
     rows = sp.csr_array(rows) if sparse else np.ascontiguousarray(rows)
     if not np.isfinite(rows.data if sparse else rows).all():
         raise InputError("a number overflows when the columns are standardised: rescale the data")
