@@ -168,7 +168,7 @@ def _fields(path: Path) -> list[tuple[int, list[str]]]:
 _SVM_LIGHT = re.compile(r"SVM-(light|rank|struct)\b.*Version.*\n.*kernel type", re.IGNORECASE)
 # What is used of the head of such a model, eleven lines `value # meaning`.
 _HEAD = re.compile(
-    r"(\S+) *# kernel type.*\n(\S+) *# number of support vectors plus 1.*\n\S+ *# threshold b.*?\n",
+    r"(\S+) *# kernel type.*\n(\d+) *# number of support vectors plus 1.*\n\S+ *# threshold b.*?\n",
     re.DOTALL,
 )
 RANKING = ("RANKSVM", "SVR")  # How liblinear's solvers end that know no classes, and no `label`.
@@ -229,20 +229,17 @@ def _liblinear(path: Path) -> LinearModel:
     expected = int(count) + (bias >= 0)
     if len(weights) != expected:
         raise InputError(f"{path}: damaged, {len(weights)} weights where {expected} are declared")
-    w = np.array([_weight(path, line) for line in weights])
+    numbers = [as_number(line) for line in weights]
+    if None in numbers:
+        text = weights[numbers.index(None)]
+        raise InputError(f"{path}: text {text[:40]!r} among the weights")
+    w = np.array(numbers)
     labels = [as_number(word) for word in head.get("label", "").split()]
     if head["solver_type"].endswith(RANKING) and not labels:
         return LinearModel(w, int(count))
     if len(labels) != 2 or None in labels:
         raise InputError(f"{path}: the line 'label' must name two classes, the first scored high")
     return LinearModel(w, int(count), (labels[0], labels[1]))  # type: ignore
-
-
-def _weight(path: Path, text: str) -> float:
-    number = as_number(text)
-    if number is None:
-        raise InputError(f"{path}: text {text[:40]!r} among the weights")
-    return number
 
 
 def _svm_light(path: Path, n_features: int) -> LinearModel:
@@ -261,9 +258,9 @@ def _svm_light(path: Path, n_features: int) -> LinearModel:
     with tables.damage_reported(path, kind, ValueError, OverflowError):
         file: Any = io.BytesIO(vectors.encode())
         X, alpha, *_ = load_svmlight_file(file, zero_based=False)  # type: ignore[arg-type]
-    count = _weight(path, head[2]) - 1
+    count = int(head[2]) - 1
     if len(alpha) != count:
-        declared = f"{len(alpha)} support vectors where {count:g} are declared"
+        declared = f"{len(alpha)} support vectors where {count} are declared"
         raise InputError(f"{path}: damaged, {declared}")
     if X.shape[1] > n_features:
         raise InputError(f"{path}: feature {X.shape[1]}, but the data have {n_features}")
