@@ -87,8 +87,9 @@ class ErrorBudget:
     def lines(self) -> tuple[Term, ...]:
         """The terms, and their total as one more. Theorem 4' is about the total only where an eps
         was fixed before the draw."""
-        known = self.bound is not None and self.terms[0].bound is not None
-        allowed = self.bound.total if known else None  # type: ignore[union-attr]
+        allowed = None
+        if self.bound is not None and self.terms[0].bound is not None:
+            allowed = self.bound.total
         lost = () if self.test is None else (self.test.auc_lost, self.test.auc_lost_error)
         return (*self.terms, Term("total", self.total, allowed, *lost))
 

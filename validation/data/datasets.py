@@ -387,7 +387,7 @@ def load_npz(
         X, y = X[complete], y[complete]
     asked = tables.Selection("y", drop=tuple(drop))
     table = tables.read_npz(found, asked, arrays | {"X": X, "y": y})
-    scale = arrays.get("scale", np.array(1.0))
+    scale = arrays.get("scale", np.ones(1))
     if scale.size != 1 or scale.dtype.kind not in "iuf" or not np.isfinite(scale).all():
         raise InputError(f"{path}: 'scale' must be one finite number")
     wanted = positive if isinstance(positive, tuple | list) else [positive]
@@ -399,15 +399,13 @@ def load_npz(
 
 
 def _part(path: str | Path, arrays: dict[str, Any], part: Part) -> tuple[np.ndarray, np.ndarray]:
-    X, y, n_train = arrays["X"], arrays["y"], None
+    X, y, n_train = arrays["X"], arrays["y"], arrays.get("n_train")
     if "X_test" in arrays and "y_test" in arrays:
         n_train = len(X)
-        if part != "train":
-            X, y = (np.concatenate([arrays[name], arrays[f"{name}_test"]]) for name in "Xy")
-    elif "n_train" in arrays:
-        n_train = int(arrays["n_train"])
-    elif part != "all":
+        X, y = (np.concatenate([arrays[name], arrays[f"{name}_test"]]) for name in "Xy")
+    if n_train is None and part != "all":
         raise InputError(f"{path}: no published split: part must be 'all', not {part!r}")
-    rows = {"all": slice(None), "train": slice(n_train), "test": slice(n_train, None)}
+    first = None if n_train is None else int(n_train)
+    rows = {"all": slice(None), "train": slice(first), "test": slice(first, None)}
     chosen = rows[check_choice("part", part, rows)]
     return X[chosen], y[chosen]
