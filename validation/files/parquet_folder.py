@@ -128,6 +128,7 @@ class ParquetFolder:
     path: str
     partitions: list[ParquetPartition]
     columns: list[str]
+    target: str
     positive: Label | None
     negative: Label | None
     n: int
@@ -182,7 +183,7 @@ def read_parquet_folder(
     if qid is None:
         meant, one, zero = _positive_cells(parts, positive, f"{path}, column '{target}'")
         parts = [replace(part, positive=meant) for part in parts]
-    return ParquetFolder(str(path), parts, columns, one, zero, n, qid)
+    return ParquetFolder(str(path), parts, columns, target, one, zero, n, qid)
 
 
 def is_parquet_folder(path: str) -> bool:
