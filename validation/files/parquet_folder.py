@@ -61,7 +61,7 @@ class ParquetPartition:
             X = np.stack([numbers_in(batch, column, places) for column in features])
             tables.refuse(self.path, {}, features)
             others = [Numbers(name) for name in (self.weight, self.qid and self.target) if name]
-            held = {column.name: numbers_in(batch, column, places) for column in others}
+            held: Any = {column.name: numbers_in(batch, column, places) for column in others}
             tables.refuse_needed(self.path, [column.bad for column in others])
             positive = group = None
             if self.qid is None:

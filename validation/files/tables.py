@@ -525,7 +525,7 @@ def read_npz(path: Path, asked: Selection, arrays: Mapping[str, Any] | None = No
     return filled(path, table, [(range(1, len(X) + 1), known | cells)])
 
 
-def feature_names(arrays: dict[str, Any], d: int, path: str | Path = "arrays") -> list[str]:
+def feature_names(arrays: Mapping[str, Any], d: int, path: str | Path = "arrays") -> list[str]:
     """Return the names of d columns, "1" to "d" where `feature_names` is not text. Names that do
     not fit, are empty or occur twice are refused."""
     names = arrays.get("feature_names")

@@ -219,7 +219,7 @@ def _liblinear(path: Path) -> LinearModel:
     if "w" not in lines:
         raise InputError(f"{path}: damaged, the line 'w' above the weights is missing")
     at = lines.index("w")
-    head = dict(line.partition(" ")[::2] for line in lines[:at])
+    head = {name: value for name, _, value in (line.partition(" ") for line in lines[:at])}
     count, bias = as_number(head.get("nr_feature", "")), as_number(head.get("bias", "-1"))
     if count is None or bias is None or not (count >= 1 and count.is_integer()):
         raise InputError(f"{path}: damaged, nr_feature and bias must be numbers")
