@@ -2,7 +2,6 @@
 some row groups of a file, read again at each pass, in bounded memory."""
 
 import os
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
@@ -158,7 +157,7 @@ def read_parquet_folder(
     """Find the Parquet files of a folder, and what their labels are."""
     extra = [name for name in (weight, qid) if name is not None]
     asked = replace(asked, drop=(*asked.drop, *extra))
-    paths, parts, n = parquet_paths(str(path)), list[ParquetPartition](), 0
+    paths, parts, n = parquet_paths(Path(path)), list[ParquetPartition](), 0
     with tables.open_parquet(paths[0]) as file:
         first = file.schema_arrow
     table = asked.table(Path(paths[0]), tables.called(first.names))
@@ -187,27 +186,20 @@ def read_parquet_folder(
 
 
 def is_parquet_folder(path: str) -> bool:
-    """Return whether a path is a folder here, or one that only fsspec can reach."""
-    return "://" in path or Path(path).is_dir()
+    return Path(path).is_dir()
 
 
-def parquet_paths(path: str) -> list[str]:
-    """Return the paths of the Parquet files of a folder, in order; there is one at least."""
-    if "://" in path:
-        system, inside = tables.remote(path)
-        base = system.unstrip_protocol(inside)
-        try:
-            found = [system.unstrip_protocol(name) for name in system.find(inside)]
-        except OSError as error:
-            raise InputError(f"{path}: cannot be read ({error})") from None
-    else:
-        base, found = path, [str(name) for name in Path(path).rglob("*") if name.is_file()]
-    hidden = re.compile(r"(^|[/\\])[._]")  # in a folder or a file of such a name
-    named_so = (name for name in sorted(found) if name.endswith((".parquet", ".parq", ".pq")))
-    kept = [name for name in named_so if not hidden.search(os.path.relpath(name, base))]
-    if not kept:
-        raise InputError(f"{path}: no Parquet files in this folder: names must end in .parquet")
-    return kept
+def parquet_paths(folder: Path) -> list[str]:
+    """Return the paths of the Parquet files of a folder, in order; there is one at least. Files and
+    folders below it whose name begins with a dot or an underscore are left out."""
+    found = []
+    for name in folder.rglob("*.p*"):
+        hidden = any(part.startswith((".", "_")) for part in name.relative_to(folder).parts)
+        if name.suffix in (".parquet", ".parq", ".pq") and name.is_file() and not hidden:
+            found.append(str(name))
+    if not found:
+        raise InputError(f"{folder}: no Parquet files in this folder: names must end in .parquet")
+    return sorted(found)
 
 
 def fault_in(schema: Any, column: str, first: Any, path: str, label: bool) -> Fault | None:

@@ -621,28 +621,16 @@ def may_count_from(path: str | Path, largest: int, width: int) -> str:
 
 @contextmanager
 def open_parquet(path: str) -> Iterator[Any]:
-    """Open a file with page checksums checked, through fsspec one of "s3://" and the like."""
+    """Open a file with page checksums checked."""
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError:
         do = "install aucert[parquet]"
         raise InputError(f"{path}: reading Parquet needs pyarrow: {do}") from None
-    with damage_reported(path, "Parquet file", pa.ArrowException, OSError, EOFError):
-        source = remote(path)[0].open(remote(path)[1]) if "://" in path else path
-        with pq.ParquetFile(source, page_checksum_verification=True, pre_buffer=False) as file:
-            yield file
-
-
-def remote(path: str) -> tuple[Any, str]:
-    """Return the file system of a path like "s3://bucket/folder", and the path in it."""
-    try:
-        import fsspec
-
-        return fsspec.core.url_to_fs(path)
-    except (ImportError, ValueError) as error:
-        needs = f"reading {path.split('://')[0]}:// needs fsspec and its part for it ({error})"
-        raise InputError(f"{path}: {needs}") from None
+    damaged = damage_reported(path, "Parquet file", pa.ArrowException, OSError, EOFError)
+    with damaged, pq.ParquetFile(path, page_checksum_verification=True, pre_buffer=False) as file:
+        yield file
 
 
 def read_parquet(path: Path, asked: Selection) -> Table:

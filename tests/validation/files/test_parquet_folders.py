@@ -79,10 +79,6 @@ def test_columns_and_weights_are_found_by_name(tmp_path: Path) -> None:
     rows = found.rows(1)
     assert rows.facts.mass.sum() == table["w"].sum()
     assert solve(rows, None, 0.1, tol=1e-3).status == "certified"
-    pytest.importorskip("fsspec")
-    assert read_parquet_folder(f"file://{folder}", TARGET, weight="w").rows(1).n == 900
-    with pytest.raises(InputError, match="reading nonsense:// needs fsspec"):
-        read_parquet_folder("nonsense://bucket/folder", TARGET)
 
 
 def test_labels_mean_what_they_mean_in_a_table(tmp_path: Path) -> None:
