@@ -9,13 +9,11 @@ import numpy as np
 from scipy import linalg, stats
 from sklearn.svm import LinearSVC
 
-from ...exact import HINGE, AllPairs, PairList, Ridge, Rows, delong, pair_problem, structured
+from ...exact import HINGE, AllPairs, PairList, Ridge, Rows, pair_problem, solve, structured
 from ...exact.certificate.solution import Solution
 from ...exact.estimators.thresholds import Cuts, all_cuts, threshold_equal_error, threshold_midpoint
-from ...exact.formulation.formulation import Formulation, formulate
-from ...exact.formulation.request import Request
+from ...exact.pairs.concordance import delong
 from ...exact.pairs.nearest_pairs import nearest_pairs
-from ...exact.solvers.cutting_plane import CuttingPlane
 from ...exact.solvers.qp import QP, enumerate_pairs
 from ...exact.spaces.factor import factor_gram
 from ...exact.spaces.kernels import Gaussian, Linear
@@ -178,15 +176,8 @@ def solved_dual(Q: np.ndarray, C: float) -> tuple[np.ndarray, Solution]:
     return factor.coefficients(solution.w), solution
 
 
-def machine(
-    data: Dataset, lam: float, structure: float, kernel: str = "linear", **more: Any
-) -> Formulation:
-    request = Request.of(lam, kernel=kernel, gamma=GAMMA, structure=structure, **more)
-    return formulate(data.X, data.y, request)
-
-
-def answer(task: Formulation, tol: float = 1e-9) -> Solution:
-    return task.judge(solved(CuttingPlane(tol=tol), task.work), 10 * tol)
+def answer(data: Dataset, lam: float, structure: float, tol: float = 1e-9, **more: Any) -> Solution:
+    return solve(data.X, data.y, lam, structure=structure, gamma=GAMMA, tol=tol, **more)
 
 
 def sauc_eq_3_as_printed(c: Context) -> Outcome:
@@ -195,9 +186,8 @@ def sauc_eq_3_as_printed(c: Context) -> Outcome:
     Q = structured.pair_kernel(WIDTH(train.X, train.X), pairs.i, pairs.j)
     theta, dual = solved_dual(Q, 1.0)
     scores = (columns[:, pairs.i] - columns[:, pairs.j]) @ theta
-    task = machine(train, 1 / pairs.i.size, 0.0, "rbf", pairs=pairs)
-    solution = answer(task, 1e-7)
-    moved = float(np.abs(scores - task.evaluate(solution.w, test.X)).max())
+    solution = answer(train, 1 / pairs.i.size, 0.0, 1e-7, kernel="rbf", pairs=pairs)
+    moved = float(np.abs(scores - columns @ solution.w).max())
     # |f(x) - g(x)| <= |f - g| sqrt(k(x, x)), and each is within its radius of the optimum.
     radius = dual.certificate.radius + solution.certificate.radius
     literal = structured.literal_pair_kernel(Linear(), train.X, pairs.i, pairs.j)
@@ -212,7 +202,7 @@ def sauc_eq_3_as_printed(c: Context) -> Outcome:
 def sauc_dual_equals_primal(c: Context) -> Errors:
     for data, kernel, lam in ((wdbc_sample(c), "linear", 0.1), (toy(c), "rbf", 1 / 3200)):
         for s in SOLVED:
-            gap = answer(machine(data, lam, s, kernel)).certificate.relative_gap
+            gap = answer(data, lam, s, kernel=kernel).certificate.relative_gap
             name = f"{data.name}, {kernel}, lambda {s:g}: relative gap with rounding"
             yield name, 1.0 if gap is None else gap
 
@@ -227,7 +217,7 @@ def sauc_eq_19_with_a_generalised_inverse(c: Context) -> Outcome:
         errors.append(apart(structured.pair_kernel(G, pairs.i, pairs.j), eq_9))
         rows = Rows(factor_gram(G).features)
         dual = solved(QP("lifted", "CLARABEL", finish=True), hinge_problem(data, lam, space=rows))
-        best, found = answer(machine(data, lam, s)).certificate.primal, dual.certificate
+        best, found = answer(data, lam, s).certificate.primal, dual.certificate
         optima += [abs(found.primal / best - 1), found.gap / found.primal]
     worst, moved = highest(errors), highest(optima[::2])
     shown = f"matrices differ by {worst:.1e}, the optima by {moved:.1e}"
@@ -243,7 +233,7 @@ def sauc_eq_20(c: Context, as_printed: bool) -> Outcome:
     columns = np.concatenate([K, WIDTH(train.X, test.X)], axis=1)
     errors = {}
     for s in SCORED:
-        beta = optimum(machine(train, 1 / 3200, s, "rbf").work, tol=1e-6).witness.c * 3200
+        beta = answer(train, 1 / 3200, s, 1e-6, kernel="rbf").witness.c * 3200
         w = np.linalg.solve(np.eye(len(Sigma)) + s * Sigma, F.T @ beta)
         scores = sauc_scores(K, columns, beta, scatter, s, as_printed)
         errors[f"lambda {s:g}: relative error"] = apart(scores, np.concatenate([F, new]) @ w)
@@ -294,9 +284,9 @@ def sauc_prop_2_when_every_hinge_is_active(c: Context) -> Outcome:
         w = np.linalg.solve(np.eye(step.size) + s * Sigma, step)
         # The largest margin of the closed form is one half, so that every hinge is active.
         lam = 2.0 * float((differences(data) @ w).max())
-        task, closed = machine(data, lam, s), w / lam
-        solution = answer(task, 1e-10)
-        excess.append(abs(mean_loss(task.meant, closed) - 1 + float(closed @ step)))
+        solution, closed = answer(data, lam, s, 1e-10), w / lam
+        loss = mean_loss(hinge_problem(data, lam), closed)
+        excess.append(abs(loss - 1 + float(closed @ step)))
         moved.append(float(np.linalg.norm(solution.w - closed)))
         good &= moved[-1] <= solution.certificate.radius
     shown = f"(22) equal to {highest(excess):.0e}, w to {highest(moved):.1e}"
@@ -305,7 +295,7 @@ def sauc_prop_2_when_every_hinge_is_active(c: Context) -> Outcome:
 
 def sauc_scatter_falls_with_the_structure(c: Context) -> Outcome:
     data, lam, grid = wdbc_sample(c), 0.01, (0.0, 0.01, 0.1, 1.0, 10.0, 100.0)
-    found = [answer(machine(data, lam, s), 1e-8) for s in grid]
+    found = [answer(data, lam, s, 1e-8) for s in grid]
     scores = [data.X @ one.w for one in found]
     spread = [float(s @ class_scatter(data.is_positive).times(s)) for s in scores]
     gap = np.array([one.certificate.gap for one in found])

@@ -56,7 +56,7 @@ theorem_4.optimum 3 norm-of-the-minimiser
 theorem_4.ClusterInstance.left_side 0.5 theorem-4-under-other-readings
 bounds.printed.Theorem4.terms 3 theorem-4-as-printed
 sauc.nearest_pairs 3 sauc-eq-3-as-printed
-sauc.solved 3 sauc-dual-equals-primal
+sauc.answer 3 sauc-dual-equals-primal
 sauc.class_scatter 3 sauc-eq-19-with-a-generalised-inverse
 sauc.class_scatter 3 sauc-scatter-falls-with-the-structure sauc-eq-17-as-printed
 sauc.factor_gram 3 sauc-eq-20-with-the-factor-lambda sauc-eq-17-by-the-root-of-r
