@@ -1,11 +1,10 @@
 """The claims of "Scalable Nonlinear AUC Maximization Methods" [Nonlinear]: see nonlinear.toml."""
 
 import math
-from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from types import FunctionType, ModuleType
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,8 +13,7 @@ from ...approx import NBAUC, PairSGD, TruncatedNewton, nsauc, nystrom_map
 from ...approx.landmarks import kmeans
 from ...approx.newton.newton_equation import NewtonPoint, direction
 from ...approx.nsauc import Schedule, Walk
-from ...exact import SQUARED_HINGE, AllPairs, Problem, Ridge, Rows, Solution, lam_from_C
-from ...exact.problem.problem import linear_problem, pair_problem
+from ...exact import Problem, Rows, Solution, lam_from_C, linear_problem
 from ...exact.spaces.kernels import Gaussian
 from ...exact.sums import loops
 from ..bounds.experiment import hinge_problem, optimum
@@ -151,10 +149,10 @@ def gradient(c: Context, factor: float) -> Errors:
 
 def printed_gradient_solves_for_half_of_c(c: Context) -> Outcome:
     data = wdbc_sample(c, 40, 60)
-    problem = pair_problem(Rows(data.X), data.is_positive, AllPairs(), SQUARED_HINGE, Ridge(0.1))
-    literal = TruncatedNewton(tol=1e-12, paper_literal=True, max_iter=500).solve(problem)
-    half = certified(replace(problem, penalty=Ridge(0.2)), 1e-12)
-    away, gap = distance(literal.w, half.w), literal.certificate.relative_gap
+    whole, half = (linear_problem(data.X, data.y, lam, "squared_hinge") for lam in (0.1, 0.2))
+    literal = TruncatedNewton(tol=1e-12, paper_literal=True, max_iter=500).solve(whole)
+    best = certified(half, 1e-12)
+    away, gap = distance(literal.w, best.w), literal.certificate.relative_gap
     shown = f"distance to the optimum for C/2: {away:.1e}; certified gap for C: {gap:.2g}"
     return judged(away <= 1e-5 and (gap is None or gap >= 1e-3), shown)
 
@@ -278,10 +276,9 @@ def algorithm_3_average_as_printed(c: Context) -> Outcome:
 
 def algorithm_3_printed_step_solves_another_problem(c: Context) -> Outcome:
     problem, best = setting(c)
-    positive = problem.pairs.positive
-    twice = pair_problem(problem.space, positive, problem.pairs, SQUARED_HINGE, Ridge(2 * LAM))
-    w = TruncatedNewton(tol=1e-12).solve(twice).w
-    plus, minus = (problem.space.X[side] for side in (positive, ~positive))  # type: ignore[attr-defined]
+    space, positive = cast(Rows, problem.space), problem.pairs.positive
+    w = certified(linear_problem(space.X, positive, 2 * LAM, "squared_hinge"), 1e-12).w
+    plus, minus = (space.X[side] for side in (positive, ~positive))
     active = np.maximum(0, 1 - (plus @ w)[:, None] + minus @ w)
     step = (active.mean(axis=1) @ plus) / len(plus) - (active.mean(axis=0) @ minus) / len(minus)
     off, over = distance(step, LAM * w), problem.objective(w) / best - 1

@@ -91,7 +91,7 @@ bounds.sht.ratio_coefficients 3 sht-eq-14-with-the-logarithm-outside
 common.make_dataset 1000 algorithm-1-map-as-printed
 nonlinear.highest -1 gradient-as-printed
 nonlinear.highest 3 gradient-with-the-factor-two hessian-product-cost-without-the-pairs
-nonlinear.pair_problem 3 printed-gradient-solves-for-half-of-c
+nonlinear.linear_problem 3 printed-gradient-solves-for-half-of-c
 nonlinear.grows_like 3 sgd-step-cost-as-printed sgd-step-costs-its-nonzeros
 nonlinear.nystrom_map 3 nsauc-reaches-the-optimum-where-lam-t-is-large
 nonlinear.hinge_problem 3 algorithm-3-printed-step-solves-another-problem
