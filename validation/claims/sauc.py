@@ -9,10 +9,8 @@ import numpy as np
 from scipy import linalg, stats
 from sklearn.svm import LinearSVC
 
-from ...exact import HINGE, AllPairs, PairList, Ridge, Rows, pair_problem, solve, structured
-from ...exact.certificate.solution import Solution
+from ...exact import HINGE, AllPairs, PairList, Rows, Solution, delong, solve, structured
 from ...exact.estimators.thresholds import Cuts, all_cuts, threshold_equal_error, threshold_midpoint
-from ...exact.pairs.concordance import delong
 from ...exact.pairs.nearest_pairs import nearest_pairs
 from ...exact.solvers.qp import QP, enumerate_pairs
 from ...exact.spaces.factor import factor_gram
@@ -169,10 +167,8 @@ def solved_dual(Q: np.ndarray, C: float) -> tuple[np.ndarray, Solution]:
     """Solve max 1'a - a'Q a / 2, 0 <= a <= C; return theta with w = sum_k theta_k phi_k."""
     m, factor = len(Q), factor_gram(Q)
     # A machine of the pairs of each row of the factor and zero.
-    space = Rows(np.pad(factor.features, ((0, 1), (0, 0))))
-    pairs = PairList(np.arange(m), np.full(m, m))
-    problem = pair_problem(space, np.arange(m + 1) < m, pairs, HINGE, Ridge(1 / (C * m)))
-    solution = optimum(problem, tol=1e-7)
+    rows, pairs = np.pad(factor.features, ((0, 1), (0, 0))), PairList(np.arange(m), np.full(m, m))
+    solution = solve(rows, np.arange(m + 1) < m, 1 / (C * m), pairs=pairs, tol=1e-7)
     return factor.coefficients(solution.w), solution
 
 
