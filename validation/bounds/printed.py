@@ -7,9 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from scipy import stats
 
-from ...exact import Problem
-from ...exact.errors import InputError
-from ...exact.pairs.all_pairs import PairList
+from ...exact import InputError, PairList, Problem
 from ...exact.tools.arrays import check_choice, check_count, check_number
 from ..extremes import above, highest, lowest
 from .kernel import Approximation, check_approximation

@@ -358,9 +358,8 @@ def sht_theorem_2_by_both_classes(c: Context) -> Outcome:
 
 
 def smoothness(c: Context, form: str) -> Outcome:
-    draws = all_draws(c.seed, c.profile)
-    bounds = [sht_theorem2(n, D, S, r, BLOCK, form=form).plus for n, r, _, _ in draws]
-    ratios = [b / exact.plus for b, (_, _, exact, _) in zip(bounds, draws, strict=True)]
+    draws, bound = all_draws(c.seed, c.profile), partial(sht_theorem2, form=form)
+    ratios = [bound(n, D, S, r, BLOCK).plus / exact.plus for n, r, exact, _ in draws]
     below, count = sum(above(1.0, ratio) for ratio in ratios), len(ratios)
     shown = f"never violated in {count} draws; {lowest(ratios):.0f} to {highest(ratios):.0f} "
     shown = f"violated in {below} of {count} draws" if below else f"{shown}times the true value"
