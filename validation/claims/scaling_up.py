@@ -237,17 +237,13 @@ def eq_2_of_a_constant_score(c: Context) -> Outcome:
 
 # The approximations against the exact answer [Section 3], from the evidence of `convergence`.
 
-LAM, TOL = 0.1, convergence.TOL
-AGAIN = 1.0  # processor seconds of a part that is drawn to be run again
-ABOUT = 0.25  # how far an exponent may be from -1 to be called about 1/B
-
 
 @lru_cache(maxsize=1)
 def kept(seed: int, profile: str) -> tuple[Results, bool, str]:
     """Return the evidence, and whether a drawn part of it repeats when it is run again."""
     experiment = EXPERIMENTS["convergence"]
     known, rng = experiment.recorded(), Context("convergence", seed, profile).rng("part")
-    short = [p for p in known.parts if known.documents[p.key]["cpu_seconds"] <= AGAIN]
+    short = [p for p in known.parts if known.documents[p.key]["cpu_seconds"] <= 1.0]
     part = short[rng.integers(len(short))]
     result, now = known.documents[part.key]["result"], experiment.measured(part, known.run)
     wrong = len([*reruns.differences(result, now, experiment.tolerance)])
@@ -267,7 +263,7 @@ def nystrom_converges_in_the_landmarks(c: Context) -> Outcome:
     for name in convergence.SETS:
         losses = np.array([convergence.by_d(results, name, at, "nystrom") for at in range(3)])
         # Both values are certified to TOL; the cut-off of tiny eigenvalues costs about as much.
-        holds &= bool((np.diff(losses, axis=0) <= 4 * TOL).all())
+        holds &= bool((np.diff(losses, axis=0) <= 4 * convergence.TOL).all())
         last += [*abs(losses[-1])]
     measured = f"falls at every step; {highest(last):.1e} with all rows"
     return from_evidence(c, holds and highest(last) <= 1e-8, measured)
@@ -275,7 +271,7 @@ def nystrom_converges_in_the_landmarks(c: Context) -> Outcome:
 
 @at_most(1e-8, "gap")
 def nystrom_with_all_rows_is_the_kernel_machine(c: Context) -> Errors:
-    for (data, kernel), lam in product(bound_data(c, 100 if c.quick else 200), (1.0, LAM)):
+    for (data, kernel), lam in product(bound_data(c, 100 if c.quick else 200), (1.0, 0.1)):
         made = nystrom_map(kernel, data.X)
         problem = hinge_problem(data, lam, space=Rows(made.transform(data.X)))
         near = optimum(problem, tol=1e-11)
@@ -291,7 +287,7 @@ def incomplete_nystrom_converges_in_the_pairs(c: Context) -> Outcome:
         drop = mean[:-1] - mean[1:] - two_sided() * np.hypot(error[:-1], error[1:])
         slope = Slope.fit(np.array(convergence.DRAWN, dtype=float), np.exp(mean), error)
         slopes.append(slope.value)
-        holds &= bool((drop > 0).all()) and abs(slope.value + 1) <= ABOUT
+        holds &= bool((drop > 0).all()) and abs(slope.value + 1) <= 0.25  # about 1/B
     measured = f"F(f~_B) - p*_P ~ {', '.join(f'B^{slope:.2f}' for slope in slopes)}"
     return from_evidence(c, holds, measured, {"exponents": slopes})
 
