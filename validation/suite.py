@@ -165,14 +165,12 @@ def library_sha256() -> str:
 def files_sha256(root: Path) -> str:
     """Return the fingerprint of the files of a library in the folder `root`, source and numbers,
     for verdicts rest on both. What is hidden or in `MADE` does not count."""
-    digest = hashlib.sha256()
-    rooms = (sorted((root / room).rglob("*")) for room in ROOMS)
-    for path in itertools.chain(sorted(root.glob("*.py")), *rooms):
+    rooms, found = ((root / room).rglob("*") for room in ROOMS), {}
+    for path in itertools.chain(root.glob("*.py"), *rooms):
         inside = path.relative_to(root)
         if path.is_file() and not any(p.startswith(".") or p.endswith(MADE) for p in inside.parts):
-            content = hashlib.sha256(path.read_bytes()).hexdigest()
-            digest.update(f"{inside.as_posix()}\0{content}\0".encode())
-    return digest.hexdigest()
+            found[inside.as_posix()] = hashlib.sha256(path.read_bytes()).hexdigest()
+    return sha256_of(found)
 
 
 def data_sha256() -> str | None:
@@ -183,4 +181,5 @@ def data_sha256() -> str | None:
         return "no such folder"
     if folder is None:
         return None
-    return sha256_of({path.name: file_sha256(path) for path in folder.glob("*.npz")})
+    files = (path for path in folder.glob("*.npz") if path.is_file())
+    return sha256_of({path.name: file_sha256(path) for path in files})
