@@ -95,7 +95,8 @@ class GapCurves:
 
     @classmethod
     def from_dict(cls, held: dict[str, Any]) -> GapCurves:
-        return cls(**held | {"curves": tuple(Curve(**curve) for curve in held["curves"])})
+        curves: Any = tuple(Curve(**curve) for curve in held["curves"])
+        return cls(**held | {"curves": curves})
 
 
 def picture(figure: Any, kind: str) -> bytes:

@@ -184,16 +184,15 @@ REPAIRED = ("Paper: false, repaired", "bad")
 
 def headline(
     row: Row, sentence: str, number: str, what: str, picture: dict[str, Any],
-    said: tuple[str, ...] = (), wrong: Row | None = None,
+    said: tuple[str, str] | None = None, wrong: Row | None = None,
 ) -> Headline:  # fmt: skip
     """Return a headline. `said`: a word and its colour, if not those of the verdict; `wrong`: the
     row of what is wrong in print, if it is another."""
-    if not said:
-        said = WORDS[row.verdict][:2]
-    elif not row.as_expected:
-        said = "Not as recorded", "bad"
+    word, colour = said or WORDS[row.verdict][:2]
+    if said and not row.as_expected:
+        word, colour = "Not as recorded", "bad"
     letter = (wrong or row).severity
-    return Headline(row.name, sentence, *said, letter, number, what, picture)
+    return Headline(row.name, sentence, word, colour, letter, number, what, picture)
 
 
 def firsts(named: Rows) -> dict[str, Any]:

@@ -166,7 +166,8 @@ def chosen(sides: Sides, grid: Grid, structures: Sequence[float | None], seed: i
     tried: list[Any] = list(product(grid["sigma"], structures, costs))
 
     def values(at: int, fold: int) -> list[float]:
-        return [fit["auc"] for fit in fits(folds[fold], *tried[at], CHOICE_TOL)]
+        sigma, structure, costs = tried[at]
+        return [fit["auc"] for fit in fits(folds[fold], sigma, structure, costs, CHOICE_TOL)]
 
     at, best, _ = race(len(tried), len(folds), values)
     sigma, structure, costs = tried[at]
