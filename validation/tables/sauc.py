@@ -340,11 +340,12 @@ def reading_of(job: Job) -> str:
 def split_sides(job: Job, kernel: str, k: int, reading: str = "") -> Sides:
     """Return the split of a task, in the job's reading if none is given."""
     name, task = job["set"], TASKS[job["set"]]
+    path = job.run.file(task.file)
     if name == "hepatitis":  # its gaps are filled after the split
-        arrays = read_arrays(job.file(task.file))
+        arrays = read_arrays(path)
         X, positive = arrays["X"].astype(float), arrays["y"] == 1
     else:
-        data = load_npz(job.file(task.file), task.positive, drop=task.drop, missing=task.missing)
+        data = load_npz(path, task.positive, drop=task.drop, missing=task.missing)
         X, positive = np.asarray(data.X, dtype=float), data.is_positive
     train, test = half_split(positive, job.rng(f"split {name} {job['split']}"))
     units, rule = (reading or reading_of(job)).split(", ")

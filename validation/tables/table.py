@@ -242,9 +242,6 @@ class Job:
     def draw_seed(self, stream: str) -> int:
         return Context(self.experiment, self.run.seed).draw_seed(stream)
 
-    def file(self, name: str) -> Path:
-        return self.run.file(name)
-
 
 @dataclass(frozen=True)
 class Experiment:
