@@ -1,14 +1,7 @@
 """What the papers say of their experiments, as effects: an estimate, its interval, what it says.
-
 `findings.toml` states one estimand a sentence beforehand. The numbers are those of the page that
-the evidence of the full reproduction makes, so that a finding cannot contradict its page.
-
-An interval on the side, or within the margin, that the sentence claims bears it out; one on the
-other side, or within the margin although a difference is claimed, contradicts it. Of several sets
-or sizes the mean is judged, and one of them whose own interval lies on the other side contradicts
-the sentence too. Where the paper's comparison was not run, or another reading of the protocol gives
-another answer, it is undecided, with any interval.
-"""
+the evidence of the full reproduction makes, so that a finding cannot contradict its page. The guide
+`report` has the rule by which they are judged."""
 
 from __future__ import annotations
 
