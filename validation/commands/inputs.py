@@ -2,6 +2,7 @@
 
 import csv
 import shlex
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -173,6 +174,7 @@ LINEAR = "is for linear weights, given by --weights or --model, over all pairs o
 FILES = "--target, --positive, --columns and --drop are for files"
 FOLDS = "--cv is for all pairs: leave --pairs, --fpr-max and --tpr-min out"
 SPARSE = ", ".join(tables.SVMLIGHT)
+KNOWN = "lam is known, by --lam or the model"
 CHECKED = "--proof-rows writes what --proof is checked against"
 QUERIES = "there are no proof files over partitions for the pairs within queries"
 RULES = (  # an option or a kind of data, what does not go with it ("no x": its absence), and why
@@ -202,6 +204,8 @@ RULES = (  # an option or a kind of data, what does not go with it ("no x": its 
     ("proof", "folder of queries", f"{QUERIES}: leave --proof out, or give one file"),
     ("proof_rows", "no proof", f"{CHECKED}: give --proof, too"),
     ("proof_rows", "no folder", "--proof-rows is for a folder of Parquet files: leave it out"),
+    ("norm2", "no scores", "--norm2 goes with --scores"),
+    ("lam", "convention or C", f"{KNOWN}: leave both --from and --C out"),
     ("exact", "scores", f"--exact {LINEAR}: leave --scores out"),
     ("exact", "no linear", f"--exact {LINEAR}: leave --kernel out"),
     ("exact", "structure", f"--exact {LINEAR}: leave --structure out"),
@@ -347,11 +351,15 @@ def _standardised(data: Data, options: Options, model: Any) -> Data:
             scaler.feature_names_in_ = np.array(data.columns, dtype=object)
     if scaler is None:
         return data
-    # Done here, scikit-learn has nothing to say about names.
-    centred = X if scaler.mean_ is None or not scaler.with_mean else X - scaler.mean_
-    rows = centred / scaler.scale_
-    rows = sp.csr_array(rows) if sparse else np.ascontiguousarray(rows)
-    if not np.isfinite(rows.data if sparse else rows).all():
+    dense = sparse and model is not None  # its scaler may move zeros
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the rows have no names
+            rows = scaler.transform(X.toarray() if dense else X)
+    except ValueError as error:  # another number of columns
+        raise InputError(f"{data.name}: {error}") from None
+    rows = sp.csr_array(rows) if sp.issparse(rows) else np.ascontiguousarray(rows)
+    if not np.isfinite(rows.data if sp.issparse(rows) else rows).all():
         raise InputError("a number overflows when the columns are standardised: rescale the data")
     return replace(data, X=rows, scaler=scaler)
 

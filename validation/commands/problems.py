@@ -356,8 +356,6 @@ def _checked(options: Options) -> tuple[SavedModel | None, Options]:
     model, convention, C = None, options.convention, options.C
     if sum(x is not None for x in (options.weights, options.scores, options.model)) != 1:
         raise InputError("give one of --weights FILE, --scores FILE and --model FILE")
-    if options.norm2 is not None and options.scores is None:
-        raise InputError("--norm2 goes with --scores")
     if options.model is not None:
         for key in ("columns", "drop", "standardise"):
             if getattr(options, key):
@@ -372,9 +370,6 @@ def _checked(options: Options) -> tuple[SavedModel | None, Options]:
         # What is given on the command line goes before what the model says.
         options = replace(options, **{k: x for k, x in stated.items() if inputs.left_out(k)})
     if options.lam is not None:
-        if convention is not None or C is not None:
-            known = "lam is known, by --lam or the model"
-            raise InputError(f"{known}: leave both --from and --C out")
         return model, options
     if convention is None or C is None:
         raise InputError("give --lam, or --from RIVAL with --C")
