@@ -9,14 +9,14 @@ import numpy as np
 from scipy import linalg, stats
 from sklearn.svm import LinearSVC
 
-from ...exact import HINGE, AllPairs, PairList, Rows, Solution, delong, solve, structured
+from ...exact import HINGE, AllPairs, PairList, Solution, delong, solve, structured
 from ...exact.estimators.thresholds import Cuts, all_cuts, threshold_equal_error, threshold_midpoint
 from ...exact.pairs.nearest_pairs import nearest_pairs
-from ...exact.solvers.qp import QP, enumerate_pairs
+from ...exact.solvers.qp import enumerate_pairs
 from ...exact.spaces.factor import factor_gram
 from ...exact.spaces.kernels import Gaussian, Linear
 from ...exact.structured import class_scatter, sauc_scores
-from ..bounds.experiment import hinge_problem, mean_loss, optimum, solved
+from ..bounds.experiment import hinge_problem, mean_loss, optimum
 from ..data.datasets import Dataset, xor_train_test
 from ..data.printed_numbers import numbers
 from ..extremes import highest, lowest
@@ -211,10 +211,9 @@ def sauc_eq_19_with_a_generalised_inverse(c: Context) -> Outcome:
         eq_9 = D @ np.linalg.inv(np.eye(D.shape[1]) + s * covariance(D)) @ D.T
         G = structured.deformed_gram(Linear()(data.X, data.X), scatter, s, "pinv")
         errors.append(apart(structured.pair_kernel(G, pairs.i, pairs.j), eq_9))
-        rows = Rows(factor_gram(G).features)
-        dual = solved(QP("lifted", "CLARABEL", finish=True), hinge_problem(data, lam, space=rows))
-        best, found = answer(data, lam, s).certificate.primal, dual.certificate
-        optima += [abs(found.primal / best - 1), found.gap / found.primal]
+        dual = solve(factor_gram(G).features, data.y, lam, method="lifted").certificate
+        best = answer(data, lam, s).certificate.primal
+        optima += [abs(dual.primal / best - 1), dual.gap / dual.primal]
     worst, moved = highest(errors), highest(optima[::2])
     shown = f"matrices differ by {worst:.1e}, the optima by {moved:.1e}"
     return judged(worst <= 1e-9 and highest(optima) <= OPTIMA, shown)
