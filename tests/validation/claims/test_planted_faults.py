@@ -35,12 +35,12 @@ bounds.experiment.theorem4 0.0001 theorem-4-against-true-errors theorem-4-on-ord
 bounds.experiment.theorem4 0.0001 theorem-4-five-halves-against-true-errors
 scaling_up.optimum 3 nystrom-with-all-rows-is-the-kernel-machine dual-qp-by-osqp dual-qp-by-ecos
 scaling_up.optimum 3 dual-qp-by-clarabel marginals-certify-all-pairs
-scaling_up.Slope.fit 3 incomplete-nystrom-converges-in-the-pairs
+scaling_up.Slope.fit 3 incomplete-nystrom-converges-in-the-pairs incomplete-u-loss-rate
 scaling_up.highest 3 nystrom-converges-in-the-landmarks
 scaling_up.highest 3 incomplete-nystrom-converges-to-the-exact-answer
-scaling_up.factor_gram 3 factor-and-kernel-agree duality-gap-bounds-the-loss-of-any-approximation
+scaling_up.factor_gram 3 factor-and-kernel-agree
+scaling_up.solve 0.5 duality-gap-bounds-the-loss-of-any-approximation
 scaling_up.differences 3 incomplete-u-is-unbiased incomplete-u-variance-with-replacement
-scaling_up.Slope.fit 3 incomplete-u-loss-rate
 scaling_up.optimum 0.5 incomplete-u-suboptimality-rate
 scaling_up.share_for_auc 3 population-auc-of-the-linear-model
 scaling_up.nystrom_map 0.0001 overall-cost-is-linear-in-n
