@@ -18,7 +18,6 @@ from ...exact.square_loss.row_average import RowAverage, moments
 from ..bounds import sht as theory
 from ..bounds.printed import Bound
 from ..bounds.sht import RestrictedConstants, restricted_constants_exact, sht_theorem2
-from ..data import datasets
 from ..data.datasets import Dataset, sparse_mean_shift
 from ..data.printed_numbers import numbers
 from ..extremes import above, highest, lowest
@@ -40,7 +39,7 @@ def drawn(c: Context, stream: str, n: int, **options: Any) -> tuple[Dataset, Row
 
 def two_sets(c: Context) -> list[Dataset]:
     n = 200 if c.quick else 1000
-    return [c.use(datasets.load("wdbc")), drawn(c, "shift", n, d=n // 4, k_star=10)[0]]
+    return [c.load("wdbc"), drawn(c, "shift", n, d=n // 4, k_star=10)[0]]
 
 
 def pair_loss(X: np.ndarray, positive: np.ndarray, w: np.ndarray) -> float:
@@ -67,7 +66,7 @@ def prop_1_pairwise_is_an_average_over_rows(c: Context) -> Errors:
 
 
 def prop_1_in_blocks_needs_all_rows_means(c: Context) -> Outcome:
-    data = c.use(datasets.load("wdbc"))
+    data = c.load("wdbc")
     w, loss = points(data, c.rng("weights"), 1)[0], sparse_problem(data.X, data.y)
     blocks = StochasticHardThresholding(1, n_blocks=7).blocks(loss, c.rng("blocks"))
     alone = [RowAverage.of(Rows(np.asarray(block.X)), block.positive) for block in blocks]
