@@ -502,7 +502,7 @@ NAMES = ("linear", "radial", "noise", "wdbc")
 
 
 def theorem_4_prime_over_a_wide_grid(c: Context) -> Outcome:
-    wide, made = Context("theorem-4-prime-wide", c.seed, c.profile), []
+    wide, made = Context("theorem-4-prime-wide", c.seed, c.profile, c.used), []
     rng, (count, n_draws) = wide.rng("grid"), (60, 1) if c.quick else (400, 25)
     for at in range(count):  # cells count, not draws
         n, lam = int(rng.choice((40, 80))), float(rng.choice((1.0, 0.3, 0.1, 0.03)))
@@ -513,13 +513,12 @@ def theorem_4_prime_over_a_wide_grid(c: Context) -> Outcome:
         elif name == "noise":  # labels that have nothing to do with the rows
             X, y = wide.rng(f"noise {n}").standard_normal((n, 2)), np.arange(n) % 3 == 0
             source = "generated: normal, no signal"
-            data = make_dataset(f"noise:{n}", X, y.astype(int), source=source)
+            data = c.use(make_dataset(f"noise:{n}", X, y.astype(int), source=source))
         else:
             data = wide.load(f"{name}:{n}", f"{name} {n}")
         case = bounds.prepare(data.X, data.y, kernel, lam, d, wide.draw_seed(f"{at}"), 1e-8)
         pairs = wide.rng(f"pairs {at}")
         made.append(Cell(data, lam, d, B, d == n, [case.draw(B, pairs) for _ in range(n_draws)]))
-    used(c, made)
     parts = bounds.NYSTROM, bounds.EXCESS, bounds.POSTERIOR
     hits = sum(name in draw.violated for cell in made for draw in cell.draws for name in parts)
     limit = highest(limit_by_cells(name, made) for name in parts)
