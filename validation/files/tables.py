@@ -252,9 +252,10 @@ def unclear_names(names: Sequence[str]) -> dict[str, Fault]:
     """Return which columns their names do not tell apart."""
     found: dict[str, Fault] = {}
     for name, times in Counter(names).items():
-        if times > 1 or isinstance(name, Unnamed):
-            none, twice = f"{name} has no name in row 1", f"two columns are called '{name}'"
-            found[name] = none if isinstance(name, Unnamed) else twice, "name each column once"
+        if isinstance(name, Unnamed):
+            found[name] = f"{name} has no name in row 1", "name each column once"
+        elif times > 1:
+            found[name] = f"two columns are called '{name}'", "name each column once"
     return found
 
 
@@ -502,16 +503,15 @@ def read_npz(path: Path, asked: Selection, arrays: Mapping[str, Any] | None = No
         raise InputError(f"{path}: 'X' must hold numbers, not {X.dtype}")
     columns = feature_names(arrays, X.shape[1], path)
     own = {k: x for k, x in arrays.items() if k not in (*needed, "feature_names")}
-    known = own | {name: X[:, k] for k, name in enumerate(columns)}
+    cells = own | {name: X[:, k] for k, name in enumerate(columns)}
+    cells |= {"": arrays[target]} if asked.labelled else {}
     for name in asked.extra:
-        if name not in known:
+        if name not in cells:
             near = nearest(name, [*columns, *arrays], "columns and arrays")
             raise InputError(f"{path}: no column or array '{name}'; {near}")
-    cells = {name: known[name] for name in asked.extra}
-    cells |= {"": arrays[target]} if asked.labelled else {}
-    for name, values in cells.items():
-        if values.shape != X.shape[:1]:
-            shape = f"'{name or target}' has shape {values.shape}"
+    for name in (*asked.extra, *([""] if asked.labelled else [])):
+        if cells[name].shape != X.shape[:1]:
+            shape = f"'{name or target}' has shape {cells[name].shape}"
             raise InputError(f"{path}: 'X' has shape {X.shape} and {shape}")
     table = asked.table(path, columns, apart=True)
     rows = X
@@ -522,10 +522,10 @@ def read_npz(path: Path, asked: Selection, arrays: Mapping[str, Any] | None = No
     ignored = [name for name in own if name not in asked.extra] + table.ignored
     label, extra = target if asked.labelled else "", dict.fromkeys(asked.extra)
     table = replace(table, X=rows, target=label, extra=extra, ignored=ignored)
-    return filled(path, table, [(range(1, len(X) + 1), known | cells)])
+    return filled(path, table, [(range(1, len(X) + 1), cells)])
 
 
-def feature_names(arrays: Mapping[str, Any], d: int, path: str | Path = "arrays") -> list[str]:
+def feature_names(arrays: Mapping[str, Any], d: int, path: str | Path) -> list[str]:
     """Return the names of d columns, "1" to "d" where `feature_names` is not text. Names that do
     not fit, are empty or occur twice are refused."""
     names = arrays.get("feature_names")
