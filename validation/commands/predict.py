@@ -75,9 +75,9 @@ def _for_json(cells: list[Any]) -> list[Any]:
         found = [finite_json(cell) for cell in cells]
     except (TypeError, ValueError):
         found = []
-    numbers = bool(found) and all(type(value) in (int, float) for value in found)
-    texts = json.dumps([None if cell != cell else cell for cell in cells], default=str)
-    return found if numbers else json.loads(texts)
+    if found and all(type(value) in (int, float) for value in found):
+        return found
+    return json.loads(json.dumps([None if cell != cell else cell for cell in cells], default=str))
 
 
 def write_model(path: Path, data: Data, options: Any, solution: Solution, scores: Any) -> None:

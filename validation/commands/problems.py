@@ -353,7 +353,7 @@ def _sign(path: str, model: vectors.LinearModel, data: Data) -> int:
 def _checked(options: Options) -> tuple[SavedModel | None, Options]:
     """Return the model, if one is named, and the options with what it, or the convention of a
     rival, says of the problem; what does not go together is refused."""
-    model, convention, C = None, options.convention, options.C
+    model, convention = None, options.convention
     if sum(x is not None for x in (options.weights, options.scores, options.model)) != 1:
         raise InputError("give one of --weights FILE, --scores FILE and --model FILE")
     if options.model is not None:
@@ -371,7 +371,7 @@ def _checked(options: Options) -> tuple[SavedModel | None, Options]:
         options = replace(options, **{k: x for k, x in stated.items() if inputs.left_out(k)})
     if options.lam is not None:
         return model, options
-    if convention is None or C is None:
+    if convention is None or options.C is None:
         raise InputError("give --lam, or --from RIVAL with --C")
     loss = convention_loss(convention, None if inputs.left_out("loss") else options.loss)
     return model, replace(options, convention=convention_name(convention), loss=loss)
