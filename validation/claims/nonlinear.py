@@ -185,17 +185,16 @@ def hessian_products(c: Context, n: int, d: int) -> tuple[float, float]:
     curved |= {name: x.view(Counted) for name, x in curved.items() if isinstance(x, np.ndarray)}
     Counted.operations = 0.0
     step, products = direction(point, 1e-10, 50)
-    operations, error = Counted.operations / products, 0.0
+    Counted.operations /= products
     v, *weights, out = (x.view(Counted) for x in (np.ones(n), *curved["weights"], np.empty(n)))
     ends = np.asarray(curved["above"]), np.asarray(curved["below"])
-    Counted.operations = 0.0
     interpreted(loops, "laplacian")(v, *curved["rows"], *weights, *ends, out)  # the compiled loop
+    operations, error = Counted.operations, 0.0
     if n <= ROWS[0]:
         D = differences(data)
         active = D[D @ np.asarray(point.w) < 1]
         left = lam * step + 2 * active.T @ (active @ step) / len(D) + slope
         error = float(np.linalg.norm(left) / np.linalg.norm(slope))
-    operations += Counted.operations
     return operations, error
 
 
