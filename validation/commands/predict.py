@@ -136,6 +136,7 @@ class SavedModel:
         steps = [step for _, step in getattr(self.whole, "steps", [("", self.whole)])]
         self.scaler = steps[0] if len(steps) == 2 and hasattr(steps[0], "scale_") else None
         self.last, self.exact = steps[-1], isinstance(steps[-1], ROCSVM)
+        self.scales_only = len(steps) == 1 + (self.scaler is not None)
         names = getattr(self.whole, "feature_names_in_", None)
         self.columns = None if names is None else tuple(map(str, names))
         self.zero_based = getattr(self.last, "zero_based_", None)
@@ -153,6 +154,9 @@ class SavedModel:
         if not (self.exact or hasattr(self.last, "coef_")):
             none = f"a {type(self.last).__name__} has no weights to certify"
             raise InputError(f"{self.path}: {none}: certify its scores with --scores")
+        if not self.scales_only:
+            changed = "the weights of this pipeline are not those of the columns"
+            raise InputError(f"{self.path}: {changed}: certify its scores with --scores")
         from ...exact.estimators.solved import weights_on
 
         try:

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import RobustScaler, StandardScaler
 
 import naive
 from aucert import exact
@@ -268,6 +270,9 @@ def test_a_model_knows_what_it_cannot_do(command: Command) -> None:
         refuses(r"solve|fitted", model.fit, X, Y)
         if more is BY_TIME:
             refuses("recertify", exact.recertify, model, X, Y)
+    two = make_pipeline(StandardScaler(), RobustScaler(), exact.ROCSVM(lam=0.1)).fit(X, Y)
+    exact.save_model(two, "two.npz")
+    assert "pipeline" in command.refused("certify t.csv --target y --model two.npz")
 
 
 def test_claims_are_listed_all_or_by_name(command: Command) -> None:
