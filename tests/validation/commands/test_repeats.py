@@ -272,7 +272,7 @@ def test_a_model_knows_what_it_cannot_do(command: Command) -> None:
             refuses("recertify", exact.recertify, model, X, Y)
     two = make_pipeline(StandardScaler(), RobustScaler(), exact.ROCSVM(lam=0.1)).fit(X, Y)
     exact.save_model(two, "two.npz")
-    assert "pipeline" in command.refused("certify t.csv --target y --model two.npz")
+    assert "pipeline" in command.refused("certify xor --model two.npz")
 
 
 def test_claims_are_listed_all_or_by_name(command: Command) -> None:
