@@ -360,7 +360,8 @@ def compute_genes(job: Job) -> Measured:
     rows = Sample(X / np.linalg.norm(X, axis=1, keepdims=True), data.is_positive)
     rng = job.rng(f"shuffle {name} {job['shuffle']}")
     train, test, published, right = shuffled(rows.positive, rng, budget["folds"])
-    names = feature_names(read_arrays(job.run.file(name), ("feature_names",)), data.X.shape[1])
+    path = job.run.file(name)
+    names = feature_names(read_arrays(path, ("feature_names",)), data.X.shape[1], path)
     columns = marker_columns(name, names)
     markers = sorted({column for group in columns.values() for column in group})
     found: Measured = {"markers": len(markers), "marker columns": columns}
