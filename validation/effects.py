@@ -267,8 +267,8 @@ class Finding:
         return "cannot decide", Verdict.UNDECIDED
 
     def answer(self, numbers: Numbers) -> Outcome:
-        """Judge the sentence by these numbers: in a word for readers, as a verdict for the JSON. Of
-        several effects the mean is judged, and one on the other side contradicts it too."""
+        """Return a word for readers and a verdict for the JSON. Of several effects the mean is
+        judged; if `how` is "all", one on the other side contradicts the sentence too."""
         whole, parts, other = self.effects(numbers)
         word, verdict = self.says(whole)
         several, every = len(parts) > 1, self.how == "all"
@@ -408,13 +408,12 @@ def _departure(line: Budget) -> str:
 
 
 def _spent(value: Any, ends: bool = True) -> str:
-    """Return what is spent: of a list longer than two, how many, and with `ends` their range."""
+    """Return what is spent: of more than two numbers, how many, and with `ends` their range."""
     if not isinstance(value, list | tuple):
         return shown_value(value)
-    if len(value) < 3:
+    if len(value) < 3 or isinstance(value[0], str):
         return " and ".join(map(shown_value, value))
     low, high = (shown_value(end(value)) for end in (min, max))
-    ends = ends and not isinstance(value[0], str)  # names are in no order
     return f"{len(value)} values" + f" from {low} to {high}" * ends
 
 

@@ -1,6 +1,6 @@
-"""Running the claims, resumable and in parallel. Each finished claim is written to OUT/claims.jsonl
-at once and used again by a later run with the same files of the library, evidence and all, the same
-real data, versions, seed and profile."""
+"""Running the claims, resumable and in parallel. Each claim that gave a verdict is written to
+OUT/claims.jsonl at once and used again by a later run with the same files of the library, evidence
+and all, the same real data, versions, seed and profile."""
 
 import hashlib
 import itertools

@@ -106,7 +106,7 @@ def noise_of_exp(relative: float, absolute: float) -> float:
 
 
 def float_rows(X: Any) -> Any:
-    """Return rows as float64, sparse ones as a canonical copy: a product may sort its operands."""
+    """Return rows as float64, sparse ones in canonical form: a product may sort its operands."""
     return canonical(X) if sp.issparse(X) else as_float64(X, "X")
 
 

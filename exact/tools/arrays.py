@@ -259,7 +259,8 @@ def canonical(X: Any, name: str = "X") -> sp.csr_matrix:
     try:
         # A new matrix has no flags that may be out of date.
         if X.format in ("csr", "csc"):
-            own = type(X)((X.data, X.indices, X.indptr), shape=X.shape)
+            kept = sp.csr_matrix if X.format == "csr" else sp.csc_matrix
+            own = kept((X.data, X.indices, X.indptr), shape=X.shape)
             own.check_format(full_check=True)
         else:
             own = X.tocoo(copy=True)

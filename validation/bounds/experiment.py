@@ -63,7 +63,11 @@ def solved(solver: Solver, problem: Problem) -> Solution:
 
 def optimum(problem: Problem, tol: float = 1e-9) -> Solution:
     """Return the optimum by cutting planes; its certificate says how near it is."""
-    solution = solved(CuttingPlane(tol=tol), problem)
+    return reached(solved(CuttingPlane(tol=tol), problem), tol)
+
+
+def reached(solution: Solution, tol: float = 1e-9) -> Solution:
+    """Return the solution, or raise `RuntimeError` if it was not solved."""
     if not solution.certificate.reaches(highest(tol, 1e-6)):
         raise RuntimeError(f"not solved: {solution.status.advice}")
     return solution

@@ -139,7 +139,7 @@ def theorem4(
     ----------
     approximation : Approximation
     lam, p, power : float > 0
-        p is 1/2 in the theorem, 1 in the appendix's displays; power 3/2 in print, 5/2 by algebra.
+        p is 1/2 in the theorem, 1 in the appendix; power is 3/2 in print, 5/2 as algebra gives.
     B : int >= 1, optional
         Number of drawn pairs; the length of `pairs` by default.
     delta : float in (0, 1)

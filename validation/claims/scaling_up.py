@@ -15,7 +15,7 @@ from ...exact.solvers.qp import QP
 from ...exact.spaces.factor import factor_gram
 from ...exact.spaces.kernels import Gaussian
 from .. import reruns
-from ..bounds.experiment import certified, hinge_problem, optimum, solved
+from ..bounds.experiment import certified, hinge_problem, optimum, reached, solved
 from ..bounds.kernel import Approximation
 from ..bounds.prime import theorem4_prime
 from ..data.datasets import Model, make_dataset, population_auc, share_for_auc
@@ -343,7 +343,7 @@ def duality_gap_bounds_the_loss_of_any_approximation(c: Context) -> Outcome:
     n, kernel, wrong, ratios = 300 if c.quick else 1000, Gaussian(0.5), 0, []
     for name, lam in product(("linear", "radial"), (1.0, 0.1, 0.01)):
         data = c.load(f"{name}:{n}", name)
-        best = solve(data.X, data.y, lam, kernel=kernel).certificate.primal
+        best = reached(solve(data.X, data.y, lam, kernel=kernel)).certificate.primal
         for d in (5, 20, 60):
             points = uniform(data.X, d, c.draw_seed(f"{name} {lam} {d}")).rows
             features = nystrom_map(kernel, points)

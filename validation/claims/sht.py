@@ -340,7 +340,7 @@ def sht_theorem_2_eq_12_with_the_positive_part(c: Context) -> Outcome:
     wrong = any(above(right(n, D, S, r, BLOCK).minus, exact.minus) for n, r, exact, _ in draws)
     (d, s), least = PAPER, (12 * math.sqrt(2) + 2 * math.sqrt(32 / 3)) ** 2
     needed = {r: least * s * math.log(d) / r for r in (0.05, 0.25, 0.5)}
-    # From so many rows on (12) is positive, and so is what it squares; there it is zero.
+    # Beyond so many rows (12) is positive, and so is the term that it squares; there it is zero.
     at = highest(abs(sht_theorem2(math.ceil(n), *PAPER, r, 50).minus) for r, n in needed.items())
     useful = any(right(1000, *PAPER, r, 50).minus > 0 for r in needed)
     shown = f"n = 1000 where {needed[0.5]:,.0f} rows are needed at r = 0.5, {needed[0.05]:,.0f} "

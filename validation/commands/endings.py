@@ -120,6 +120,7 @@ class _Watch:
     def __init__(self) -> None:
         self.count = 0
         self.finished = False  # from there on none is heard
+        self._alarm: Any = None  # what answered the timer before
 
     def heard(self, number: int, frame: FrameType | None) -> None:
         """Answer an interrupt, or the timer that repeats it; let what cleans up after it go on."""
@@ -127,8 +128,11 @@ class _Watch:
             return
         if number == signal.SIGINT:
             self.count += 1
+            if self.count == 1:
+                self._alarm = signal.signal(signal.SIGALRM, self.heard)
             signal.setitimer(signal.ITIMER_REAL, AGAIN, AGAIN)
-        if self.count >= INSISTING or not is_interrupt(sys.exception(), Stopped):
+        insists = number == signal.SIGINT and self.count >= INSISTING
+        if insists or not is_interrupt(sys.exception(), Stopped):
             raise Stopped
 
     @contextmanager
@@ -136,7 +140,6 @@ class _Watch:
         before, hook = signal.getsignal(signal.SIGINT), sys.unraisablehook
         # No message about an interrupt that a finaliser drops: it is raised again.
         sys.unraisablehook = lambda what: isinstance(what.exc_value, Stopped) or hook(what)
-        alarm = signal.signal(signal.SIGALRM, self.heard)
         signal.signal(signal.SIGINT, self.heard)
         try:
             yield
@@ -145,7 +148,7 @@ class _Watch:
                 signal.signal(signal.SIGINT, before)
             if self.count:
                 signal.setitimer(signal.ITIMER_REAL, 0)
-            signal.signal(signal.SIGALRM, alarm)
+                signal.signal(signal.SIGALRM, self._alarm)
             sys.unraisablehook = hook
 
 

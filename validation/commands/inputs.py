@@ -263,6 +263,8 @@ def _folder_data(name: str, options: Options, model: Any) -> Data:
     if options.standardise or (model is not None and model.scaler is not None):
         raise InputError("--standardise is for one table: standardise the files of a folder first")
     asked, qid = replace(selection_of(options, model), extra=()), options.qid
+    if model is not None:  # where they are only numbers, too
+        asked = replace(asked, columns=model.columns)
     found = read_parquet_folder(name, asked, options.positive, options.row_weights, qid)
     then = "putting together what they hold"
     with counted_progress("first pass, parts", then, options.as_json) as heard:
@@ -351,17 +353,26 @@ def _standardised(data: Data, options: Options, model: Any) -> Data:
             scaler.feature_names_in_ = np.array(data.columns, dtype=object)
     if scaler is None:
         return data
-    dense = sparse and model is not None  # its scaler may move zeros
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the rows have no names
-            rows = scaler.transform(X.toarray() if dense else X)
+            rows = scaler.transform(dense_for(scaler, X, data.name))
     except ValueError as error:  # another number of columns
         raise InputError(f"{data.name}: {error}") from None
     rows = sp.csr_array(rows) if sp.issparse(rows) else np.ascontiguousarray(rows)
     if not np.isfinite(rows.data if sp.issparse(rows) else rows).all():
         raise InputError("a number overflows when the columns are standardised: rescale the data")
     return replace(data, X=rows, scaler=scaler)
+
+
+def dense_for(scaler: Any, X: Any, name: str) -> Any:
+    """Return the rows as the scaler takes them: sparse ones as a table where it moves zeros."""
+    moves = any(getattr(scaler, key, False) for key in ("with_mean", "with_centering"))
+    if not (sp.issparse(X) and (moves or hasattr(scaler, "min_"))):
+        return X
+    what = f"{name}: the rows as a dense table, since the model takes means off its columns"
+    tables.check_room(what, 8 * X.shape[0] * X.shape[1], "give fewer rows at a time")
+    return sp.csr_array(X).toarray()
 
 
 def request_of(options: Options, data: Data) -> Request:

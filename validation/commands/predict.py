@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from ... import __version__
 from ...exact import InputError, Solution
@@ -17,7 +16,7 @@ from ...exact.tools.atomic_files import target_of
 from ..cli import Options
 from ..data.datasets import load
 from ..files.labels import listed
-from ..files.tables import check_room, column_names, read_raw
+from ..files.tables import column_names, read_raw
 from ..files.written import csv_text, finite_json, write_text
 from . import inputs
 from .endings import note, result_first
@@ -201,8 +200,4 @@ def _read_rows(
         do = fewer if X.shape[1] > d and kind == "file" else ""
         found = f"{X.shape[1]} feature columns{hint}"
         raise InputError(f"{name}: {found}, the model {model.path} has {d}{do}")
-    if sp.issparse(X) and getattr(model.scaler, "with_mean", False):
-        what = f"{name}: the rows as a dense table, since the model takes means off its columns"
-        check_room(what, 8 * X.shape[0] * X.shape[1], "give fewer rows at a time")
-        X = sp.csr_array(X).toarray()
-    return X, ignored, kept
+    return inputs.dense_for(model.scaler, X, name), ignored, kept

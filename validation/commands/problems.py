@@ -164,7 +164,13 @@ def _judged(
 
 def run_path(name: str, **given: Any) -> None:
     options = Options(**given)
-    kept = endings.output_folder(options.out, instead=(PATH_WEIGHTS,))
+
+    def check_files(folder: Path) -> None:
+        for name in (PATH, PATH_WEIGHTS):
+            if (folder / name).is_dir():
+                raise InputError(f"--out {folder}: its {name} is a folder: choose another one")
+
+    kept = endings.output_folder(options.out, check_files, (PATH_WEIGHTS,))
     with endings.result_first(options.as_json) as done, kept as folder:
         data = inputs.open_data(name, options)
         request = inputs.request_of(options, data)

@@ -1,6 +1,7 @@
 """The numbers that the papers print, of `printed_numbers.csv` next to this file. A line is a cell:
 paper, table, row, column, the value as printed (errors in brackets included, "-" where the paper
-has a dash), and what it is. Rows and columns stand in the order of the print."""
+has a dash), and what it is. Rows and columns stand in the order of the print. Of Tables IV and V of
+SHT it is the gene's place in the authors' programs, "-" where they have none (KIAA0220)."""
 
 import csv
 import math

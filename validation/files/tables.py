@@ -217,7 +217,8 @@ def damage_reported(path: str | Path, kind: str, *errors: type[Exception]) -> It
 
 # How text begins that is not UTF-8; UTF-32 begins as UTF-16 does.
 _CODINGS = {
-    codecs.BOM_UTF32_LE: "UTF-32", codecs.BOM_UTF16_LE: "UTF-16", codecs.BOM_UTF16_BE: "UTF-16"
+    codecs.BOM_UTF32_LE: "UTF-32", codecs.BOM_UTF32_BE: "UTF-32",
+    codecs.BOM_UTF16_LE: "UTF-16", codecs.BOM_UTF16_BE: "UTF-16",
 }  # fmt: skip
 
 
@@ -286,7 +287,8 @@ class Numbers:
                 held, lost = cells.astype(float, copy=False), lost_digits(cells).tolist()
         else:
             held = self._of_text(cells, rows)
-            self._others |= not np.isin(held, (0.0, 1.0)).all()
+            if not self._others:
+                self._others = bool(((held != 0.0) & (held != 1.0)).any())
             large = np.flatnonzero(is_large(held)).tolist()
             lost = [k for k in large if loses_digits(cells[k], held[k])]
         if self.bad is None and (lost or not np.isfinite(held).all()):
@@ -359,33 +361,39 @@ def filled(path: Path, table: Table, blocks: Blocks, digits: bool = False, hint:
     """Return a table with its labels and other columns, and with its rows unless it has them. Text
     means numbers where it is `digits`; `hint` is for bad cells."""
     labelled = bool(table.target)
-    others: dict[str, list[Any]] = {name: [] for name in table.extra}
-    others |= {"": []} if labelled else {}
+    others: dict[Any, list[Any]] = {name: [] for name in table.extra}
+    others |= {None: []} if labelled else {}
     features = [Numbers(name, digits) for name in table.columns]
-    values, lines, found = array("d"), array("q"), dict[str, Any]()
+    values, lines, found = array("d"), array("q"), dict[Any, Any]()
+    finite = table.X is not None and bool(np.isfinite(table.X).all())
     for rows, columns in blocks:
         lines.extend(rows)
         for name, parts in others.items():
-            words = labelled and not isinstance(columns[name], np.ndarray)
-            parts.append([*map(sys.intern, columns[name])] if words else columns[name])
-        block = [column.of(columns[column.name], rows) for column in features]
+            cells = columns[name,] if (name,) in columns else columns[name]
+            words = labelled and not isinstance(cells, np.ndarray)
+            parts.append([*map(sys.intern, cells)] if words else cells)
         if table.X is None:
+            block = [column.of(columns[column.name], rows) for column in features]
             values.frombytes(np.array(block, dtype=float).T.tobytes())
+            continue
+        for column in features:
+            if not (finite and columns[column.name].dtype == np.float64):
+                column.of(columns[column.name], rows)
     if not lines:
         raise InputError(f"{path}: no rows")
     refuse(path, table.faults, features, hint)
     for name, parts in others.items():
         numbers = isinstance(parts[0], np.ndarray)
         cells: Any = np.concatenate(parts) if numbers else [*chain(*parts)]
-        where = f"{path}, column '{name or table.target}'"
+        where = f"{path}, column '{table.target if name is None else name}'"
         if labelled:
-            found[name] = Labels.of(cells, where, not name, lines)
+            found[name] = Labels.of(cells, where, name is None, lines)
         else:
             found[name] = cells.tolist() if numbers else cells
     if table.X is None:
         table = replace(table, X=np.frombuffer(values).reshape(len(lines), len(features)))
     if labelled:
-        table = replace(table, labels=found.pop(""))
+        table = replace(table, labels=found.pop(None))
         found = {name: _of_rows(labels) for name, labels in found.items()}
     return replace(table, extra=found)
 
@@ -451,7 +459,7 @@ def read_csv(path: Path, asked: Selection) -> Table:
                     raise InputError(f"{path}: row {line} has {fields} where {width} are expected")
             lines, fields = zip(*held, strict=True)
             cells = dict(zip(names, zip(*fields, strict=True), strict=True))
-            yield lines, cells | {"": cells.get(table.target)}
+            yield lines, cells | {None: cells.get(table.target)}
 
     hint = "" if has_header else " (row 1 was not read as names: they may hold no numbers)"
     found = filled(path, table, blocks(), True, hint)
@@ -489,7 +497,7 @@ def read_npz(path: Path, asked: Selection, arrays: Mapping[str, Any] | None = No
     """Read the arrays `X` (n, d) and `y` (n,), or another label array, of an npz file.
     `feature_names` (d,) names the columns. Other columns are among these, or own arrays. Arrays
     that have been read may be given."""
-    target = asked.target or "y"
+    target = "y" if asked.target is None else asked.target
     if arrays is None:
         arrays = read_arrays(path, {"X", target, "feature_names", *asked.extra})
     needed = ["X", target] if asked.labelled else ["X"]
@@ -503,15 +511,15 @@ def read_npz(path: Path, asked: Selection, arrays: Mapping[str, Any] | None = No
         raise InputError(f"{path}: 'X' must hold numbers, not {X.dtype}")
     columns = feature_names(arrays, X.shape[1], path)
     own = {k: x for k, x in arrays.items() if k not in (*needed, "feature_names")}
-    cells = own | {name: X[:, k] for k, name in enumerate(columns)}
-    cells |= {"": arrays[target]} if asked.labelled else {}
+    cells: dict[Any, Any] = own | {name: X[:, k] for k, name in enumerate(columns)}
+    cells |= {None: arrays[target]} if asked.labelled else {}
     for name in asked.extra:
         if name not in cells:
             near = nearest(name, [*columns, *arrays], "columns and arrays")
             raise InputError(f"{path}: no column or array '{name}'; {near}")
-    for name in (*asked.extra, *([""] if asked.labelled else [])):
+    for name in (*asked.extra, *([None] if asked.labelled else [])):
         if cells[name].shape != X.shape[:1]:
-            shape = f"'{name or target}' has shape {cells[name].shape}"
+            shape = f"'{target if name is None else name}' has shape {cells[name].shape}"
             raise InputError(f"{path}: 'X' has shape {X.shape} and {shape}")
     table = asked.table(path, columns, apart=True)
     rows = X
@@ -597,7 +605,9 @@ def read_svmlight(path: Path, asked: Selection) -> Table:
     base = 0 if least == 0 or asked.zero_based else 1
     columns, partial = [str(k) for k in range(base, largest + 1)], asked.columns or asked.drop
     faults = {str(k): bad for k, column in sorted(found.items()) if (bad := column.bad)}
-    table = asked.table(path, columns, True, faults)
+    table = Table(columns, "", {}, [], faults)
+    if partial:
+        table = asked.table(path, columns, True, faults)
     refuse(path, table.faults)
     assumed = asked.zero_based is None and least > 0
     if assumed and asked.width is not None and (largest < asked.width or partial):
@@ -640,14 +650,15 @@ def read_parquet(path: Path, asked: Selection) -> Table:
         faults = {k: bad for k, x in zip(names, types, strict=True) if (bad := fault_of_type(k, x))}
         table = asked.table(path, names, faults=faults)
         read = {*table.columns, *table.extra, *filter(None, [table.target])}
-        kept = set() if table.target else read - {*table.columns}
+        kept = [] if table.target else [*table.extra]
 
         def blocks() -> Blocks:
             start = 1
             for batch in file.iter_batches(batch_size=ROWS, columns=read):
-                cells = {name: batch.column(name) for name in read}
-                cells = {k: x.to_pylist() if k in kept else cells_of(x) for k, x in cells.items()}
-                yield range(start, start + batch.num_rows), cells | {"": cells.get(table.target)}
+                used = read - ({*kept} - {*table.columns})
+                cells: dict[Any, Any] = {name: cells_of(batch.column(name)) for name in used}
+                cells |= {(name,): batch.column(name).to_pylist() for name in kept}
+                yield range(start, start + batch.num_rows), cells | {None: cells.get(table.target)}
                 start += batch.num_rows
 
         return filled(path, table, blocks())

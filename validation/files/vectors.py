@@ -144,9 +144,9 @@ def _fields(path: Path) -> list[tuple[int, list[str]]]:
     lines = []
     for row, line in enumerate(tables.text_lines(path), start=1):
         text = line.strip().rstrip(",; \t")
-        mark = next((mark for mark in ",;\t" if mark in text), "")
-        fields = [field.strip('"') for field in text.split()]
-        if mark:
+        mark = next((mark for mark in ",;\t" if mark in text), " ")
+        fields = text.split()
+        if mark != " " or (text.count('"') and text.count('"') % 2 == 0):
             with tables.damage_reported(path, "text file", csv.Error):
                 fields = next(csv.reader([text], delimiter=mark, skipinitialspace=True))
         if fields:

@@ -75,7 +75,11 @@ class Axis:
     ) -> None:
         pad = margin * (max(values) - min(values) or 1.0)
         self.low, self.high = min(values) - pad, max(values) + pad
-        self.start, self.end, self.log = start, end, log  # of a logarithmic one, values are powers
+        self.start, self.end, self.log = (
+            start,
+            end,
+            log,
+        )  # of a logarithmic one, values are logarithms
 
     def at(self, value: float) -> float:
         """Return the place of a value; what lies outside is put at the end."""

@@ -97,6 +97,8 @@ ORDERS = {
     f"{REGION} --pairs nearest:2": "--pairs",
     "solve short.npz --lam 1 --worst-of region": "shape",
     "solve short.npz --lam 1 --worst-of area": "'area'",
+    "solve short.npz --lam 1 --worst-of ''": "''",
+    "solve short.npz --lam 1 --target ''": "''",
 }
 OTHERS = {
     CERTIFY: "--weights",

@@ -252,6 +252,8 @@ def test_predict_writes_a_file_or_nothing_and_reads_sparse_rows(command: Command
     sparse = json.loads(command("predict out/model.npz s.svmlight --json"))["scores"]
     dense = [float(line.split(b",")[0]) for line in before.splitlines()[1:]]
     assert sparse == pytest.approx(dense)
+    command("solve s.svmlight --lam 0.1 --kernel rbf --standardise --out rbf")
+    assert command.json("certify s.svmlight --model rbf/model.npz")["relative_gap"] <= 1e-8
     np.savetxt("plain.csv", np.c_[X, X], delimiter=",")
     assert "--drop" in command.refused("predict out/model.npz plain.csv")
     np.savetxt("narrow.csv", X[:, :1], delimiter=",")

@@ -260,6 +260,8 @@ def test_one_row_or_column_in_every_form(tmp_path: Path) -> None:
             assert found.values.tolist() == W.tolist(), text
             named = "a,b,c\n" in text or "a,1" in text
             assert found.names == (["a", "b", "c"] if named else None), text
+    of_r = write(tmp_path / "r.txt", '"feature" "weight"\n"mean radius" 1.5\n')
+    assert read_vector(of_r).names == ["mean radius"]
     for shape in ((3,), (3, 1), (1, 3)):
         for dtype in ("float64", "float32", "int16"):
             w = np.array([1, -2, 3], dtype=dtype).reshape(shape)
