@@ -43,8 +43,8 @@ BYTES_A_FEATURE = 150  # A name, and about ten vectors of weights while a proble
 
 Fault = tuple[str, str]  # What is wrong with a column, and what to do about it.
 # Some rows after others: their numbers in the file, and their cells by the names of the columns;
-# those of the label stand under "", a name that no column has.
-Blocks = Iterable[tuple[Sequence[int], Mapping[str, Any]]]
+# those of the label stand under None, and under (name,) what is copied as the file has it.
+Blocks = Iterable[tuple[Sequence[int], Mapping[Any, Any]]]
 
 
 def check_room(what: str, size: int, do: str) -> None:
