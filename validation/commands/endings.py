@@ -37,6 +37,8 @@ def run(group: click.Command, arguments: Sequence[str] | None = None) -> None:
     with warnings.catch_warnings():
         # Where files are limited in size joblib says so at its import, whether it is used or not.
         warnings.filterwarnings("ignore", r"(?s).*joblib will operate in serial mode")
+        # joblib's advice where an interrupt comes between two results.
+        warnings.filterwarnings("ignore", ".*still being processed by the workers")
         # What overflows is refused in a sentence of ours; numpy's remarks on the way say no more.
         warnings.filterwarnings("ignore", "(overflow|invalid value) encountered", RuntimeWarning)
         warnings.showwarning = lambda message, *place: note(str(message))

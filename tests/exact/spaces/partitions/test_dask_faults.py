@@ -76,7 +76,8 @@ def test_killed_workers_change_nothing(cluster: Any) -> None:
     took, rng = time.monotonic() - start, np.random.default_rng(0)
     for _ in range(KILLS):
         made.scale(2)  # a worker that is killed while it starts is not started again by itself
-        client.wait_for_workers(2, timeout=60)
+        with suppress(TimeoutError):  # else the other one does the work
+            client.wait_for_workers(2, timeout=20)
         pids = list(client.run(os.getpid, on_error="ignore").values())
         thread = threading.Timer(float(rng.uniform(0, took)), kill, (int(rng.choice(pids)),))
         thread.start()
