@@ -276,7 +276,7 @@ class OwnProcess:
         return os.waitstatus_to_exitcode(status)
 
     def _start(self) -> None:
-        """Fork, if there is no process: the one way to run what only this process knows."""
+        """Fork, unless one is running: the only way to run what only this process knows."""
         if self._pid:
             return
         self._pipe, theirs = Pipe()

@@ -117,8 +117,8 @@ def _classes(negative: Any, positive: Any) -> np.ndarray:
 
 class SavedModel:
     """A model of a file of `solve --out` or `save_model`: the whole of it, its scaler if there is
-    one, and its last step. An `exact` one is of `aucert.exact`, which tells the problem that it was
-    solved for."""
+    one, and its last step. An `exact` one is of `aucert.exact`, which says for which problem it
+    was solved."""
 
     def __init__(self, path: str):
         if Path(path).is_dir():

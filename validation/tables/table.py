@@ -508,8 +508,8 @@ class Page:
         ticks: tuple[str, ...] = (),
         log_x: bool = False,
     ) -> None:
-        """Add a panel of the curves that have points, if any; references are grey lines. A place
-        without a height is no point."""
+        """Add a panel of the curves that have points, if any; references are grey lines. Places
+        without a height are left out."""
         drawn = {name: [p for p in points if len(p) > 1] for name, points in curves.items()}
         kept = {name: tuple(zip(*points, strict=True)) for name, points in drawn.items() if points}
         series = tuple(Series(name, c[0], c[1], name in references) for name, c in kept.items())
